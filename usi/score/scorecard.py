@@ -1,0 +1,329 @@
+"""The scorecard: everything that is said about simulators against one human reference.
+
+These models are the published JSON (`Scorecard.model_json_schema()`); a reader of the file
+needs nothing else. No clock time, host or absolute path stands in it, so identical inputs give
+identical bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from usi.errors import InputError
+from usi.estimate import Estimate
+
+SCHEMA_VERSION = "1"
+
+COMPONENTS: tuple[str, ...] = (
+    "conversation",
+    "information",
+    "clarification",
+    "reaction",
+    "outcome",
+    "survey",
+)
+"""Components in the order of every table. ``outcome`` is 100 (1 - ECE), ``survey`` 100 (1 - MAE)."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Component(Estimate):
+    """One component in points (0 to 100, 100 = like people).
+
+    `value` is the raw score. The profile ``tau-usi`` fills `sd` and `per_batch` (population
+    standard deviation over batches, not a standard error); ``robust`` fills the rest, with
+    `low` = the gate's lower bound and `high` = its upper bound.
+    """
+
+    sd: float | None = Field(None, description="population sd over human batches (tau-usi)")
+    per_batch: tuple[float | None, ...] = ()
+    corrected: float | None = Field(None, description="noise-corrected, for display only")
+    ceiling_at_n: float | None = Field(None, description="expected score of a perfect simulator")
+    floor: float | None = Field(None, description="score of the best degenerate user")
+    se: float | None = Field(None, description="bootstrap standard error")
+    maxbias: float | None = Field(None, description="largest downward bias, closed form")
+    df: float | None = Field(None, description="t degrees of freedom (unpaired); null = normal")
+    batch_range: tuple[float, float] | None = Field(
+        None, description="lowest and highest value with one human batch left out"
+    )
+    features_scored: int | None = None
+    features_declared: int | None = None
+    detail: dict[str, Estimate] = Field(default_factory=dict)
+
+
+class Index(Component):
+    """The mean of the components; which, and how many, is part of it."""
+
+    name: Literal["USI", "USI-R", "USI-log"] = "USI"
+    terms: int = 0
+    terms_possible: int = 6
+
+
+class FeatureScore(_Part):
+    """One feature: people, simulator, Dice score, and (robust) their signed gap."""
+
+    dimension: str
+    unit: str
+    scored: bool
+    human: Estimate
+    simulator: Estimate
+    score: Estimate
+    gap: Estimate | None = Field(None, description="simulator minus human, percentile bounds")
+    relative_gap: Estimate | None = None
+    icc: Estimate | None = None
+    human_hits: int | None = Field(None, description="human sessions that show it")
+    simulator_hits: int | None = None
+    distance: dict[str, Estimate] = Field(
+        default_factory=dict, description="wasserstein (in human sd), jensen_shannon (bits), ..."
+    )
+
+
+class Sizes(_Part):
+    """How much data a side brought: what was scored, after everything left out."""
+
+    tasks: int
+    sessions: int
+    runs: int | None = None
+    batches: int | None = None
+    clusters: int | None = None
+    turns: int | None = None
+
+
+class LeftOut(_Part):
+    """What was not scored (or was repaired on the way), and how often."""
+
+    reason: str
+    count: int
+
+
+class OutcomeBin(_Part):
+    """One difficulty bin of the outcome gap."""
+
+    label: str
+    tasks: int
+    human: Estimate
+    simulator: Estimate
+    gap: Estimate
+
+
+class Tripwire(_Part):
+    """A mark that people do not make: sessions that show it, one-sided Fisher exact test."""
+
+    feature: str
+    human_sessions: int
+    human_hits: int
+    simulator_sessions: int
+    simulator_hits: int
+    p_value: float
+    threshold: float
+    alarm: bool
+    power_note: str | None = None
+
+
+class SurveyItem(_Part):
+    """Agreement on one survey item."""
+
+    item: str
+    mae: Estimate
+    bias: Estimate
+    kappa: Estimate
+    human_kappa: Estimate | None = None
+    skill: Estimate | None = None
+    human_skill: Estimate | None = None
+    answered: Estimate | None = None
+    worst_case: Estimate | None = None
+    human_distribution: dict[str, int] = Field(default_factory=dict)
+    simulator_distribution: dict[str, int] = Field(default_factory=dict)
+
+
+class TwoSample(_Part):
+    """Two-sample classifier test: can a classifier tell the sides apart?"""
+
+    classifier: Literal["logistic", "forest"]
+    mode: Literal["fast", "full"]
+    auc: Estimate
+    p_value: float | None = None
+    sessions_per_side: int | None = None
+    folds: int | None = None
+    grouped_by: str | None = None
+    features: tuple[tuple[str, float], ...] = Field(
+        (), description="what gives the simulator away, most telling first"
+    )
+
+
+class Warning_(_Part):
+    """Something a reader must know; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+class SubgroupScore(_Part):
+    """Index and components within one value of a column (domain, difficulty, ...)."""
+
+    by: str
+    value: str
+    index: Estimate
+    components: dict[str, Estimate] = Field(default_factory=dict)
+    tasks: int = 0
+
+
+class SideCard(_Part):
+    """What is said about one side of the comparison."""
+
+    name: str
+    n: Sizes
+    components: dict[str, Component]
+    index: Index
+    features: dict[str, FeatureScore]
+    left_out: tuple[LeftOut, ...] = ()
+    warnings: tuple[Warning_, ...] = ()
+
+
+class HumanCard(SideCard):
+    """The human reference, and (as `components`) how its own batches score among themselves."""
+
+    is_human: bool = True
+    synthetic: bool = False
+    licence: str | None = None
+    research_only: bool = False
+    redistribute: bool = True
+
+
+class SimulatorCard(SideCard):
+    """One simulator against the reference; the robust profile fills the lower half."""
+
+    identity: dict[str, str] = Field(default_factory=dict)
+    signature: str = ""
+    design: Literal["paired", "unpaired"] | None = None
+    design_reason: str | None = None
+    coverage: Estimate | None = None
+    success_gap: Estimate | None = Field(
+        None, description="simulator success minus human success; above 0 = easy mode"
+    )
+    human_success: Estimate | None = None
+    simulator_success: Estimate | None = None
+    outcome_offset: Estimate | None = None
+    outcome_bins: tuple[OutcomeBin, ...] = ()
+    outcome_labels: dict[str, dict[str, int]] = Field(default_factory=dict)
+    perceived: dict[str, Any] = Field(default_factory=dict)
+    survey_items: tuple[SurveyItem, ...] = ()
+    survey_design: Literal["same-transcript", "same-task"] | None = None
+    survey_kappa: Estimate | None = None
+    human_kappa: Estimate | None = None
+    survey_bias: Estimate | None = None
+    survey_answered: Estimate | None = None
+    tripwires: tuple[Tripwire, ...] = ()
+    two_sample: tuple[TwoSample, ...] = ()
+    spread_index: Estimate | None = None
+    correlation_difference: Estimate | None = None
+    gaming: dict[str, Estimate] = Field(default_factory=dict)
+    gaming_suspected: bool = False
+    collapsed: bool = False
+    subgroups: tuple[SubgroupScore, ...] = ()
+    style: dict[str, FeatureScore] = Field(default_factory=dict)
+    floors: dict[str, Estimate] = Field(
+        default_factory=dict, description="index of degenerate users, by anchor"
+    )
+
+
+class InputFile(_Part):
+    """A file that the numbers rest on: base name and content hash, never a path."""
+
+    role: str
+    name: str
+    sha256: str
+    bytes: int
+    layout: str
+    sessions: int
+
+
+class Scorecard(_Part):
+    """The whole card. Numbers of different signatures are never compared silently."""
+
+    schema_version: str = SCHEMA_VERSION
+    usi_version: str
+    profile: str
+    signature: str
+    synthetic: bool
+    difficulty: str
+    settings: dict[str, str] = Field(default_factory=dict)
+    human: HumanCard
+    simulators: tuple[SimulatorCard, ...]
+    inputs: tuple[InputFile, ...] = ()
+    warnings: tuple[Warning_, ...] = ()
+    tasks_sha256: str | None = Field(
+        None, description="hash of the per-task sums beside the card (NAME.tasks.parquet)"
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form as plain Python values."""
+        return self.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """Deterministic JSON text, two-space indent, with a final newline."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_pandas(self) -> Any:
+        """One row per side (human first): name, index, its bounds, every component."""
+        import pandas as pd
+
+        rows = []
+        for card in (self.human, *self.simulators):
+            row: dict[str, Any] = {
+                "name": card.name,
+                "index": card.index.name,
+                "terms": card.index.terms,
+                "value": card.index.value,
+                "low": card.index.low,
+                "high": card.index.high,
+                "sd": card.index.sd,
+                "tasks": card.n.tasks,
+                "sessions": card.n.sessions,
+            }
+            for name in COMPONENTS:
+                part = card.components.get(name)
+                row[name] = part.value if part else None
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a scorecard file.
+
+        Raises
+        ------
+        InputError
+            Where the file is unreadable, no JSON, or no scorecard of this schema version.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"can't read the scorecard ({error})", file=str(path)) from error
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"no JSON ({error})", file=str(path)) from error
+        if not isinstance(data, dict) or "schema_version" not in data:
+            raise InputError(
+                "this is no usi scorecard (there is no schema_version); "
+                "make one with: usi score SIM --human CORPUS -o scorecard.json",
+                file=str(path),
+            )
+        if data["schema_version"] != SCHEMA_VERSION:
+            raise InputError(
+                f"scorecard schema {data['schema_version']!r}; this usi reads {SCHEMA_VERSION!r}: "
+                "score again with this version",
+                file=str(path),
+            )
+        try:
+            return cls.model_validate(data)
+        except ValueError as error:
+            raise InputError(f"not a valid scorecard: {error}", file=str(path)) from error
