@@ -1,0 +1,101 @@
+"""What the caller may choose about a scoring, and what the road tells the profile about inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+from usi.errors import unknown_name
+
+if TYPE_CHECKING:
+    from usi.records import SurveyAnswer
+    from usi.score.scorecard import InputFile
+
+RunIds = Literal["auto", "suffix", "none"]
+HumanSource = Literal["auto", "human", "simulated"]
+
+Surveys = Mapping[str, Mapping[str, "tuple[SurveyAnswer, ...] | None"]]
+"""Label -> session id -> answers, in file order (``survey_comparable_<label>.json``)."""
+
+HUMAN_EVAL = "human-eval-100"
+"""Label of the survey that other people filled in for the conversations of batch 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """Choices of one scoring; every field has the default of the command line.
+
+    Attributes
+    ----------
+    difficulty
+        ``"frozen"`` (the map shipped with usi), ``"self"`` (pooled over the simulators being
+        scored) or the path of a JSON file with task -> success rate.
+    run_ids
+        How ids split into base id and run: see `usi.score.keys`.
+    human_source
+        Which cleaning the reference gets; ``"auto"`` looks at what the files are.
+    surveys
+        A directory, ``None`` for none, or ``"auto"`` for a ``survey_data/`` beside the reference.
+    domain, name, format
+        Overrides for loading: domain of rows that name none, label of the simulator, loader.
+    seed
+        Seed of every random draw of the profile ``robust``. The profile ``tau-usi`` has the
+        published seed 42 and takes no other.
+    """
+
+    difficulty: str = "frozen"
+    run_ids: RunIds = "auto"
+    human_source: HumanSource = "auto"
+    surveys: str | Path | None = "auto"
+    domain: str | None = None
+    name: str | None = None
+    format: str | None = None
+    seed: int = 7
+
+    def __post_init__(self) -> None:
+        if self.run_ids not in get_args(RunIds):
+            raise unknown_name("--run-ids", str(self.run_ids), get_args(RunIds))
+        if self.human_source not in get_args(HumanSource):
+            raise unknown_name("--human-source", str(self.human_source), get_args(HumanSource))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreContext:
+    """What is known about the inputs and can't be read off the session tables.
+
+    Attributes
+    ----------
+    corpus_name, corpus_sha256
+        Name and content hash of the reference, for the signature.
+    human_name
+        Name of the human row.
+    is_human
+        Whether the reference is said to be people (false: it is simulator output).
+    source
+        Cleaning that the reference got.
+    synthetic
+        Whether any input says that it is a phantom.
+    licence, research_only, redistribute
+        From the manifest of the reference, where it has one.
+    inputs
+        Base name, hash and size of every file that was read, sorted.
+    left_out
+        Label (``""`` is the reference) -> reason -> count, from loading.
+    warnings
+        ``(code, message)`` pairs for the head of the card.
+    """
+
+    corpus_name: str = "reference"
+    corpus_sha256: str = ""
+    human_name: str = "Human (inter-ann.)"
+    is_human: bool = True
+    source: Literal["human", "simulated"] = "human"
+    synthetic: bool = False
+    licence: str | None = None
+    research_only: bool = False
+    redistribute: bool = True
+    inputs: tuple[InputFile, ...] = ()
+    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    warnings: tuple[tuple[str, str], ...] = ()

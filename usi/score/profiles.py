@@ -1,0 +1,106 @@
+"""The scoring profiles: named, versioned definitions of the score.
+
+A profile lives in its own module below `usi.score`, which holds one constant ``PROFILE`` of the
+class `Profile`. It is imported when it is asked for, so a profile that is not installed costs
+nothing, and one more profile is one more line in `_MODULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol
+
+from usi.errors import unknown_name
+
+if TYPE_CHECKING:
+    from usi.features.table import SessionTable
+    from usi.score.options import ScoreContext, ScoreOptions, Surveys
+    from usi.score.scorecard import Scorecard
+
+PREFERRED_PROFILE = "robust"
+"""The profile taken where none is named and it is installed."""
+
+FALLBACK_PROFILE = "tau-usi"
+
+_MODULES: dict[str, str] = {
+    "tau-usi": "usi.score.tau_usi",
+    "robust": "usi.score.robust",
+}
+
+
+class Scorer(Protocol):
+    """Session tables with keys -> scorecard."""
+
+    def __call__(
+        self,
+        human: SessionTable,
+        simulators: Mapping[str, SessionTable],
+        *,
+        surveys: Surveys | None,
+        options: ScoreOptions,
+        context: ScoreContext,
+    ) -> Scorecard:
+        """Score every simulator against the reference."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A scoring definition.
+
+    Attributes
+    ----------
+    name
+        Stable name, also the name of its feature set in `usi.features.registry`.
+    tag
+        Name with version as it stands in signatures, such as ``"robust@1"``.
+    index
+        Name of its index, ``"USI"`` or ``"USI-R"``.
+    description
+        One line for ``usi doctor`` and the documentation.
+    score_tables
+        The definition itself.
+    """
+
+    name: str
+    tag: str
+    index: str
+    description: str
+    score_tables: Scorer
+
+
+@cache
+def _installed(name: str) -> bool:
+    module = _MODULES.get(name)
+    if module is None or find_spec(module) is None:
+        return False
+    return isinstance(getattr(import_module(module), "PROFILE", None), Profile)
+
+
+def profile_names() -> tuple[str, ...]:
+    """Names of the profiles that are installed."""
+    return tuple(name for name in _MODULES if _installed(name))
+
+
+def default_profile() -> str:
+    """Name of the profile taken where none is given."""
+    return PREFERRED_PROFILE if _installed(PREFERRED_PROFILE) else FALLBACK_PROFILE
+
+
+def get_profile(name: str | None = None) -> Profile:
+    """The profile of that name (``None``: the default); a version may be named: ``robust@1``.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such profile, with near matches.
+    """
+    wanted = default_profile() if name is None else name
+    for known in profile_names():
+        profile: Profile = import_module(_MODULES[known]).PROFILE
+        if wanted in (known, profile.tag):
+            return profile
+    raise unknown_name("profile", wanted, profile_names())
