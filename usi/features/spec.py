@@ -51,6 +51,9 @@ class FeatureSpec:
         one among people, fixed in the profile, never from the data).
     tripwire
         Whether the feature is a mark that people do not make and models do.
+    scale
+        ``"amount"``: compared by arithmetic means (rates, counts, words). ``"ratio"``: durations,
+        by geometric means. ``"interval"``: no true zero, by the Wasserstein distance.
     description, source
         For readers: what it counts, and where the definition comes from.
     """
@@ -66,6 +69,7 @@ class FeatureSpec:
     scored: bool = True
     pole: Literal["as_is", "complement"] = "as_is"
     tripwire: bool = False
+    scale: Literal["amount", "ratio", "interval"] = "amount"
     description: str = ""
     source: str = ""
 

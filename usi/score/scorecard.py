@@ -54,6 +54,9 @@ class Component(Estimate):
     )
     features_scored: int | None = None
     features_declared: int | None = None
+    decides_fail: bool = Field(
+        True, description="false: follows the task script in this design, never decides FAIL"
+    )
     detail: dict[str, Estimate] = Field(default_factory=dict)
 
 
@@ -138,8 +141,22 @@ class SurveyItem(_Part):
     human_skill: Estimate | None = None
     answered: Estimate | None = None
     worst_case: Estimate | None = None
+    wasserstein: Estimate | None = Field(None, description="between the answer distributions, 0-1")
+    alpha: Estimate | None = Field(None, description="Krippendorff's alpha, ordinal or nominal")
     human_distribution: dict[str, int] = Field(default_factory=dict)
     simulator_distribution: dict[str, int] = Field(default_factory=dict)
+
+
+class PerceivedSuccess(_Part):
+    """Reward against the success that the person saw (reference sessions with both)."""
+
+    both: int = Field(description="reward 1, seen as success")
+    reward_only: int
+    perceived_only: int
+    neither: int
+    phi: Estimate
+    success_given_reward_0: Estimate
+    reward_1_given_correct_refusal: Estimate
 
 
 class TwoSample(_Part):
@@ -212,7 +229,18 @@ class SimulatorCard(SideCard):
     outcome_offset: Estimate | None = None
     outcome_bins: tuple[OutcomeBin, ...] = ()
     outcome_labels: dict[str, dict[str, int]] = Field(default_factory=dict)
-    perceived: dict[str, Any] = Field(default_factory=dict)
+    perceived: PerceivedSuccess | None = None
+    difficulty: str | None = Field(None, description="where the difficulty bins came from")
+    reward_threshold: float | None = Field(None, description="success = reward at least this")
+    tier_limit: Literal["A", "B", "C"] | None = Field(
+        None, description="highest tier that this design can certify; null = any"
+    )
+    inconclusive: tuple[str, ...] = Field(
+        (), description="reasons for which every verdict is INCONCLUSIVE"
+    )
+    versus_humans: Estimate | None = Field(
+        None, description="human-human minus human-simulator score, one run against one batch"
+    )
     survey_items: tuple[SurveyItem, ...] = ()
     survey_design: Literal["same-transcript", "same-task"] | None = None
     survey_kappa: Estimate | None = None
