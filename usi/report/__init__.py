@@ -1,1 +1,1 @@
-
+"""Scorecards as people read them: terminal table, Markdown, a plain page, files by suffix."""

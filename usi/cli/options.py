@@ -1,0 +1,129 @@
+"""Options that several verbs share, and how their text is read."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from usi.errors import UsageError
+
+T = TypeVar("T")
+
+
+class Printed(StrEnum):
+    """What goes to stdout."""
+
+    AUTO = "auto"
+    TABLE = "table"
+    JSON = "json"
+    NONE = "none"
+
+
+class RunIds(StrEnum):
+    """How session ids of a simulator split into task and run."""
+
+    AUTO = "auto"
+    SUFFIX = "suffix"
+    NONE = "none"
+
+
+class SideName(StrEnum):
+    """Whose sessions, which decides how messages are cleaned."""
+
+    HUMAN = "human"
+    SIMULATED = "simulated"
+
+
+_FORM, _SAID, _READ = "Output", "What is said", "Reading"
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES...", help="Transcript files or folders; - reads stdin.", show_default=False
+    ),
+]
+Outputs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Write FILE; several -o may be given.",
+        rich_help_panel=_FORM, show_default=False,
+    ),
+]  # fmt: skip
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Overwrite a file that usi did not write.", rich_help_panel=_FORM),
+]
+Print = Annotated[
+    Printed,
+    typer.Option(
+        "--print", help="To stdout; auto: a table on a terminal, else JSON.", rich_help_panel=_SAID
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="On stderr nothing but errors.", rich_help_panel=_SAID),
+]
+ExitZero = Annotated[
+    bool,
+    typer.Option(
+        "--exit-zero",
+        help="Exit 0 whatever the data are like; for jobs that only report.",
+        rich_help_panel=_SAID,
+    ),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="Scoring definition.", show_default=False),
+]
+Domain = Annotated[
+    str | None,
+    typer.Option(
+        "--domain", metavar="NAME", help="Domain of files that name none.",
+        rich_help_panel=_READ, show_default=False,
+    ),
+]  # fmt: skip
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "--name", metavar="LABEL", help="Name of the simulator in place of the file's name.",
+        rich_help_panel=_READ, show_default=False,
+    ),
+]  # fmt: skip
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="FORMAT", help="Read as FORMAT (see: usi formats), not by content.",
+        rich_help_panel=_READ, show_default=False,
+    ),
+]  # fmt: skip
+MaxRecord = Annotated[
+    str | None,
+    typer.Option(
+        "--max-record", metavar="SIZE", help="Largest record that is read, such as 64MB (default).",
+        rich_help_panel=_READ, show_default=False,
+    ),
+]  # fmt: skip
+
+_UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes of a size such as ``64MB`` (units of 1024) or a plain number.
+
+    >>> parse_size("64MB") == 64 * 2**20, parse_size("1000")
+    (True, 1000)
+    """
+    found = re.fullmatch(r"\s*([0-9]+)\s*([KMG]?I?B?|)\s*", str(text).upper())
+    unit = found.group(2).replace("I", "").rstrip("B") + "B" if found else ""
+    if found is None or unit not in _UNITS or int(found.group(1)) == 0:
+        raise UsageError(f"--max-record {text}: give a size such as 64MB, 1GB or a number of bytes")
+    return int(found.group(1)) * _UNITS[unit]
+
+
+def pick(*values: T | None) -> T | None:
+    """First value that is given: command line, then settings, then default."""
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,48 @@
+"""The verbs of the command line. A new verb is one line here and one module of its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+START, MEASURE, DATA, WORKSPACE = "Start here", "Measure", "Transcripts", "Workspace"
+DECIDE = "Decide"
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One verb: its module is ``usi.cli.<name>``, which holds ``command`` (or a Typer ``app``)."""
+
+    name: str
+    help: str
+    panel: str
+
+    def load(self) -> Any:
+        """Import the verb's module and build its command."""
+        import typer
+        from typer.main import get_command
+
+        from usi.cli.guard import guarded
+
+        module = import_module(f"usi.cli.{self.name.replace('-', '_')}")
+        app = getattr(module, "app", None)
+        if app is None:
+            app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+            app.command(name=self.name)(guarded(module.command))
+        command = get_command(app)
+        command.name = self.name
+        return command
+
+
+VERBS: tuple[Verb, ...] = (
+    Verb("demo", "Build a synthetic population, score its simulators, write a report.", START),
+    Verb("init", "Make a workspace: human_corpus/, simulators/, reports/, usi.toml.", START),
+    Verb("doctor", "Say what is installed, found and wrong.", START),
+    Verb("score", "Score simulators against a human reference.", MEASURE),
+    Verb("features", "Compute the behavioural features, one row a session.", MEASURE),
+    Verb("explain", "Read a signature back in plain words.", MEASURE),
+    Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
+    Verb("convert", "Rewrite transcripts as usi JSONL.", DATA),
+    Verb("formats", "List the transcript formats that usi reads.", DATA),
+)

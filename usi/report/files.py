@@ -1,0 +1,157 @@
+"""Output files: the form by suffix, never over somebody else's file, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from usi.errors import UsageError
+from usi.report.text import printable
+
+Writer = Callable[[Path], None]
+
+_MARKS = (b'"usi_version"', b"written by usi ", b'"written_by": "usi ', b"usi_session_table")
+_SESSION_HEAD = (
+    b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
+    b'{"session_id":',
+)
+_LOOK = 65536
+
+
+def form_of(path: Path, known: Iterable[str]) -> str:
+    """Longest of the known suffixes that the file name ends with.
+
+    Raises
+    ------
+    UsageError
+        Where there is none; the message lists them.
+    """
+    name = path.name.lower()
+    fitting = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
+    if not fitting:
+        raise UsageError(
+            f"-o {printable(str(path))}: the form is chosen by the suffix; known: {', '.join(known)}"
+        )
+    return max(fitting, key=len)
+
+
+def written_by_usi(path: Path) -> bool:
+    """Whether the file carries a mark that every file written by usi carries.
+
+    JSON has the key ``usi_version`` (or ``written_by``), Markdown and HTML a line "written by
+    usi", Parquet the key ``usi_session_table``; a table of sessions starts with its own head.
+    An empty file is nobody's.
+    """
+    with path.open("rb") as stream:
+        start = stream.read(_LOOK)
+        stream.seek(0, os.SEEK_END)
+        size = stream.tell()
+        stream.seek(max(0, size - _LOOK))
+        end = stream.read(_LOOK)
+    if size == 0:
+        return True
+    return start.startswith(_SESSION_HEAD) or any(mark in start or mark in end for mark in _MARKS)
+
+
+def claim(
+    outputs: Sequence[Path],
+    *,
+    known: Iterable[str],
+    force: bool,
+    inputs: Iterable[Path] = (),
+) -> dict[Path, str]:
+    """Check every output before any work: suffix, folder, overwriting.
+
+    Returns
+    -------
+    dict
+        Path -> its form.
+
+    Raises
+    ------
+    UsageError
+        For an unknown suffix, a path given twice, a folder, an input that would be overwritten
+        (also with `force`), or a file that usi did not write (without `force`).
+    """
+    known = tuple(known)
+    forms: dict[Path, str] = {}
+    taken = {_same(path) for path in inputs}
+    for path in outputs:
+        shown = printable(str(path))
+        if path.is_dir():
+            raise UsageError(f"-o {shown}: this is a folder; name a file in it")
+        form = form_of(path, known)
+        if _same(path) in taken:
+            raise UsageError(
+                f"-o {shown}: this file is an input (or given twice); take another name"
+            )
+        if path.exists() and not force and not written_by_usi(path):
+            raise UsageError(
+                f"-o {shown}: the file exists and was not written by usi; "
+                "take another name or add --force"
+            )
+        if not path.parent.exists() and not _can_make(path.parent):
+            raise UsageError(f"-o {shown}: the folder {printable(str(path.parent))} can't be made")
+        taken.add(_same(path))
+        forms[path] = form
+    return forms
+
+
+def write_all(writers: Mapping[Path, Writer]) -> None:
+    """Write all files or none: each beside its place first, then all moved there.
+
+    Raises
+    ------
+    UsageError
+        Where a file can't be written (no right, disk full).
+    """
+    ready: list[tuple[Path, Path]] = []
+    try:
+        for path, writer in writers.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix=".usi-", suffix=path.suffix, dir=path.parent)
+            os.close(handle)
+            ready.append((Path(name), path))
+            writer(Path(name))
+            _usual_rights(Path(name), path)
+        while ready:
+            ready[0][0].replace(ready[0][1])
+            ready.pop(0)
+    except OSError as error:
+        raise UsageError(f"can't write {printable(str(path))}: {error.strerror}") from error
+    finally:
+        for left, _ in ready:
+            with suppress(OSError):
+                left.unlink()
+
+
+def text(content: str) -> Writer:
+    """Writer of UTF-8 text with plain line ends, whatever the platform."""
+
+    def write(path: Path) -> None:
+        path.write_bytes(content.encode("utf-8"))
+
+    return write
+
+
+def _same(path: Path) -> str:
+    return os.path.realpath(path)
+
+
+def _can_make(folder: Path) -> bool:
+    while not folder.exists():
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK)
+
+
+def _usual_rights(made: Path, target: Path) -> None:
+    """A temporary file is private; give it the rights that the file has or would have got."""
+    if target.exists():
+        made.chmod(target.stat().st_mode & 0o777)
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    made.chmod(0o666 & ~mask)

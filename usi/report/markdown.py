@@ -1,0 +1,70 @@
+"""The scorecard as Markdown, for a repository, a pull request or a summary of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from usi.report import view
+from usi.report.text import markdown as esc
+from usi.score.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
+
+
+def render(card: Scorecard) -> str:
+    """Markdown text of a scorecard; identical cards give identical bytes."""
+    lines = [f"<!-- written by usi {card.usi_version} -->", "# User-Sim Index scorecard", ""]
+    if card.synthetic:
+        lines += [
+            "> **SYNTHETIC DATA.** The reference is a generated population with known rates. "
+            "No human took part; nothing here is a claim about people or about any model.",
+            "",
+        ]
+    lines += [f"- {esc(line)}" for line in view.headline(card)]
+    lines += ["", "## Scores", ""]
+    head = ["name", "index", *COMPONENTS, *view.COUNTS]
+    body = [
+        [f"**{esc(row.name)}**" if row.is_human else esc(row.name)]
+        + [esc(cell) for cell in (row.index, *row.components, *row.counts)]
+        for row in view.rows(card)
+    ]
+    lines += [*_table(head, body), ""]
+    lines += [f"{esc(line)}  " for line in view.reading(view.sides(card))]
+    for title, found in (
+        ("Not in the table", view.missing(card)),
+        ("Left out or repaired", view.left_out(card)),
+        ("Warnings", view.warnings(card)),
+    ):
+        if found:
+            lines += ["", f"## {title}", "", *(f"- {esc(line)}" for line in found)]
+    for simulator in view.sides(card)[1:]:
+        if isinstance(simulator, SimulatorCard) and simulator.features:
+            lines += ["", f"## Features: {esc(simulator.name)}", "", *_features(simulator)]
+    lines += ["", "## What the numbers rest on", ""]
+    lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)]
+    if card.inputs:
+        files = [
+            [esc(f.role), esc(f.name), esc(f.layout), f"{f.sessions:,}", f"`{f.sha256[:12]}`"]
+            for f in card.inputs
+        ]
+        lines += ["", *_table(["role", "file", "layout", "sessions", "sha256"], files)]
+    return "\n".join(lines) + "\n"
+
+
+def _features(simulator: SimulatorCard) -> list[str]:
+    head = ["feature", "dimension", "reference", "simulator", "score"]
+    return _table(head, [_feature(name, part) for name, part in simulator.features.items()])
+
+
+def _feature(name: str, part: FeatureScore) -> list[str]:
+    score = view.number(part.score) if part.scored else "reported only"
+    return [
+        esc(name),
+        esc(part.dimension),
+        view.number(part.human, 3),
+        view.number(part.simulator, 3),
+        score,
+    ]
+
+
+def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    rule = ["---", *("---:" for _ in head[1:])]
+    return ["| " + " | ".join(row) + " |" for row in (head, rule, *body)]

@@ -1,0 +1,192 @@
+"""What every form of a scorecard shows, in which order and in which words.
+
+The terminal table, the Markdown file and the page are three spellings of this one view, so
+they can't tell three stories.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from usi.estimate import Estimate
+from usi.score.scorecard import COMPONENTS, Component, HumanCard, Index, Scorecard, SideCard
+
+NO_VALUE = "-"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One side as text: the human reference or a simulator."""
+
+    name: str
+    is_human: bool
+    index: str
+    components: tuple[str, ...]
+    counts: tuple[str, ...]
+    share: float | None
+    """Index as a share of 100, for a bar; ``None`` without a value."""
+
+
+COUNTS = ("tasks", "sessions", "runs")
+
+
+def sides(card: Scorecard) -> list[SideCard]:
+    """Human reference first, then simulators by falling index; ties and the unscored by name."""
+
+    def rank(side: SideCard) -> tuple[float, str]:
+        value = side.index.value
+        return (math.inf if value is None else -value, side.name)
+
+    return [card.human, *sorted(card.simulators, key=rank)]
+
+
+def index_label(index: Index) -> str:
+    """Name of an index with its number of terms, which belongs to it: ``USI(5)``, ``USI(6)``."""
+    return f"{index.name}({index.terms})" if index.terms else index.name
+
+
+def number(value: Estimate, digits: int = 1) -> str:
+    """Value with its spread or bounds: ``71.2 ± 1.3``, ``71.2 [68.0, 74.1]``, or ``-``."""
+    if value.value is None:
+        return NO_VALUE
+    text = f"{value.value:.{digits}f}"
+    if value.low is not None and value.high is not None:
+        return f"{text} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    sd = value.sd if isinstance(value, Component) else None
+    return text if sd is None else f"{text} ± {sd:.{digits}f}"
+
+
+def index_text(index: Index) -> str:
+    """The index with its label, since five and six terms never share a column unmarked."""
+    if index.value is None:
+        return NO_VALUE
+    return f"{number(index)} {index_label(index)}"
+
+
+def rows(card: Scorecard) -> list[Row]:
+    """One `Row` a side, in the order of `sides`."""
+    found = []
+    for side in sides(card):
+        sizes = side.n
+        passes = sizes.batches if isinstance(side, HumanCard) else sizes.runs
+        unit = "batches" if isinstance(side, HumanCard) else "runs"
+        found.append(
+            Row(
+                name=side.name,
+                is_human=isinstance(side, HumanCard) and side.is_human,
+                index=index_text(side.index),
+                components=tuple(
+                    number(side.components[name]) if name in side.components else NO_VALUE
+                    for name in COMPONENTS
+                ),
+                counts=(
+                    f"{sizes.tasks:,}",
+                    f"{sizes.sessions:,}",
+                    NO_VALUE
+                    if passes is None
+                    else f"{passes} {unit if passes != 1 else unit[:-1] if unit == 'runs' else 'batch'}",
+                ),
+                share=None if side.index.value is None else side.index.value / 100,
+            )
+        )
+    return found
+
+
+def missing(card: Scorecard) -> list[str]:
+    """Why a cell is empty: one line a side and reason, components of one reason together."""
+    lines = []
+    for side in sides(card):
+        reasons: dict[str, list[str]] = {}
+        for name in COMPONENTS:
+            part = side.components.get(name)
+            if part is not None and part.reason:
+                reasons.setdefault(f"{_status(part)}: {part.reason}", []).append(name)
+        if side.index.reason:
+            reasons.setdefault(f"{_status(side.index)}: {side.index.reason}", []).append("index")
+        lines += [f"{side.name}: {', '.join(names)} {why}" for why, names in reasons.items()]
+    return lines
+
+
+def left_out(card: Scorecard) -> list[str]:
+    """What was not scored or was repaired, with counts."""
+    return [
+        f"{side.name}: {item.count:,} x {item.reason}"
+        for side in sides(card)
+        for item in side.left_out
+    ]
+
+
+def warnings(card: Scorecard) -> list[str]:
+    """Warnings about the whole card, then those about a side."""
+    lines = [warning.message for warning in card.warnings]
+    for side in sides(card):
+        lines += [f"{side.name}: {warning.message}" for warning in side.warnings]
+    return list(dict.fromkeys(lines))
+
+
+def headline(card: Scorecard) -> list[str]:
+    """What the card says, in at most three sentences."""
+    scored = [side for side in sides(card)[1:] if side.index.value is not None]
+    lines = []
+    human = card.human.index
+    reference = "people" if card.human.is_human else "runs of the reference"
+    if human.value is not None:
+        lines.append(
+            f"Ceiling: {reference} score {human.value:.1f} of 100 against each other "
+            f"({index_label(human)})."
+        )
+    else:
+        lines.append(f"Ceiling: not known ({human.reason}).")
+    if scored:
+        order = " > ".join(f"{side.name} {side.index.value:.1f}" for side in scored)
+        labels = sorted({index_label(side.index) for side in scored})
+        lines.append(f"Order by {' and '.join(labels)}: {order}.")
+        worst = scored[-1]
+        parts = [
+            (part.value, name) for name, part in worst.components.items() if part.value is not None
+        ]
+        if parts:
+            value, name = min(parts)
+            lines.append(
+                f"Least like {reference}: {worst.name}, most of all in {name} ({value:.1f})."
+            )
+    else:
+        lines.append("No simulator could be scored.")
+    return lines
+
+
+def facts(card: Scorecard) -> list[tuple[str, str]]:
+    """What the numbers rest on: profile, difficulty, settings, signature."""
+    pairs: list[tuple[str, str]] = [
+        ("profile", card.profile),
+        ("difficulty", card.difficulty),
+        *sorted(card.settings.items()),
+        ("signature", card.signature),
+        ("usi", card.usi_version),
+    ]
+    return list(dict.fromkeys(pairs))
+
+
+def reading(cards: Sequence[SideCard]) -> list[str]:
+    """How to read the table: what ± is, which marks stand for what."""
+    labels = sorted({index_label(side.index) for side in cards if side.index.value is not None})
+    lines = ["All values are points from 0 to 100; 100 is like the reference."]
+    if any(
+        part.sd is not None for side in cards for part in (side.index, *side.components.values())
+    ):
+        lines.append(
+            "± is the population standard deviation over the batches of the reference, "
+            "not a standard error."
+        )
+    if len(labels) > 1:
+        lines.append(
+            f"{' and '.join(labels)} are means of different components: "
+            "do not compare a value of one with a value of the other."
+        )
+    return lines
+
+
+def _status(part: Estimate) -> str:
+    return part.status.replace("_", " ")
