@@ -41,7 +41,7 @@ def guarded(function: F) -> F:
             raise SystemExit(PIPE_CLOSED) from None
         except (typer.Exit, typer.Abort):
             raise
-        except Exception as error:  # noqa: BLE001 - the last line of defence
+        except Exception as error:
             if _is_usage(error):
                 raise
             _say(_crash(error))
@@ -76,6 +76,7 @@ def _crash(error: Exception) -> str:
     where = write_report(error)
     kept = f"A report to send was written to {where}; it holds" if where else "A report would hold"
     return (
-        f"usi: internal error ({type(error).__name__}). This is a defect of usi, not of your data.\n"
+        f"usi: internal error ({type(error).__name__}). "
+        "This is a defect of usi, not of your data.\n"
         f"{kept} the place in the code and versions, no text of transcripts."
     )

@@ -120,9 +120,8 @@ def _explained(error: ValidationError, file: str, prefix: str) -> InputError:
             for part in place[:-1]:
                 inner = model.model_fields[part].annotation
                 model = inner if isinstance(inner, type) and issubclass(inner, _Table) else model
-            lines.append(
-                f"{prefix}{'.'.join(place)}: {unknown_name('key', place[-1], list(model.model_fields))}"
-            )
+            unknown = unknown_name("key", place[-1], list(model.model_fields))
+            lines.append(f"{prefix}{'.'.join(place)}: {unknown}")
         else:
             lines.append(f"{prefix}{'.'.join(place)}: {problem['msg']}")
     return InputError("; ".join(lines), file=file)

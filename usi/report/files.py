@@ -33,7 +33,7 @@ def form_of(path: Path, known: Iterable[str]) -> str:
     fitting = [suffix for suffix in known if name.endswith(suffix) and name != suffix]
     if not fitting:
         raise UsageError(
-            f"-o {printable(str(path))}: the form is chosen by the suffix; known: {', '.join(known)}"
+            f"-o {printable(str(path))}: the suffix chooses the form; known: {', '.join(known)}"
         )
     return max(fitting, key=len)
 

@@ -38,9 +38,9 @@ def scorecard_table(card: Scorecard, *, narrow: bool = False) -> RenderableType:
         table.add_column("")
         for row in rows:
             table.add_column(Text(printable(row.name)), justify="right", overflow="fold")
+        across = [(row.index, *row.components, *row.counts) for row in rows]
         for at, name in enumerate(head):
-            cells = [(row.index, *row.components, *row.counts)[at] for row in rows]
-            table.add_row(name, *(Text(cell) for cell in cells))
+            table.add_row(name, *(Text(side[at]) for side in across))
         return table
     table.add_column("name", overflow="fold", min_width=8)
     for name in head:

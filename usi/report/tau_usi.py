@@ -46,7 +46,7 @@ def _pair(part: Component | None) -> list[float] | None:
 
 
 def _ece(part: Component | None) -> list[float] | None:
-    """The component is 100 (1 - ECE); the exact ECE stands in its detail where the profile has it."""
+    """The component is 100 (1 - ECE); its detail has the ECE itself where the profile gives it."""
     if part is None or part.value is None:
         return None
     exact: Estimate | None = part.detail.get("ece")

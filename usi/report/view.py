@@ -69,9 +69,8 @@ def rows(card: Scorecard) -> list[Row]:
     """One `Row` a side, in the order of `sides`."""
     found = []
     for side in sides(card):
-        sizes = side.n
-        passes = sizes.batches if isinstance(side, HumanCard) else sizes.runs
-        unit = "batches" if isinstance(side, HumanCard) else "runs"
+        people = isinstance(side, HumanCard)
+        passes = side.n.batches if people else side.n.runs
         found.append(
             Row(
                 name=side.name,
@@ -82,11 +81,11 @@ def rows(card: Scorecard) -> list[Row]:
                     for name in COMPONENTS
                 ),
                 counts=(
-                    f"{sizes.tasks:,}",
-                    f"{sizes.sessions:,}",
-                    NO_VALUE
-                    if passes is None
-                    else f"{passes} {unit if passes != 1 else unit[:-1] if unit == 'runs' else 'batch'}",
+                    f"{side.n.tasks:,}",
+                    f"{side.n.sessions:,}",
+                    _plural(passes, "batch", "batches")
+                    if people
+                    else _plural(passes, "run", "runs"),
                 ),
                 share=None if side.index.value is None else side.index.value / 100,
             )
@@ -186,6 +185,10 @@ def reading(cards: Sequence[SideCard]) -> list[str]:
             "do not compare a value of one with a value of the other."
         )
     return lines
+
+
+def _plural(count: int | None, one: str, many: str) -> str:
+    return NO_VALUE if count is None else f"{count} {one if count == 1 else many}"
 
 
 def _status(part: Estimate) -> str:
