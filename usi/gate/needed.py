@@ -1,0 +1,199 @@
+"""What would settle an open verdict: tasks, runs or batches, or why no amount of data would.
+
+Scaling: the noise of a score (its standard error, and the bias that noise adds to an absolute
+difference) falls as 1/sqrt(tasks); of the part that chance in sessions makes, as
+1/batches + 1/runs. The best guess of the score without noise is `corrected`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from usi.estimate import Estimate
+from usi.gate.bounds import ALPHA, Bounded, bounded, quantile
+from usi.gate.criteria import Criteria
+from usi.gate.design import clusters, is_unpaired
+from usi.gate.keys import C2ST_SESSIONS
+from usi.gate.verdict import Check, Need
+from usi.score.scorecard import Component, Scorecard, SimulatorCard
+
+POWER = 0.80
+MOST = 100_000
+"""More tasks, runs or batches than this are as good as never."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Tasks (or clusters), human batches and simulator runs at hand."""
+
+    tasks: int
+    batches: int
+    runs: int
+    unit: str
+
+
+def needs(
+    card: Scorecard, simulator: SimulatorCard, criteria: Criteria, checks: Sequence[Check]
+) -> tuple[Need, ...]:
+    """What each open check needs, in the order of the checks.
+
+    Returns
+    -------
+    tuple of Need
+        Empty where nothing is open.
+    """
+    sizes = Sizes(
+        tasks=max(1, clusters(card, simulator)),
+        batches=max(1, card.human.n.batches or 1),
+        runs=max(1, simulator.n.runs or 1),
+        unit="clusters" if is_unpaired(simulator) else "tasks",
+    )
+    found: list[Need] = []
+    for check in checks:
+        if check.state == "inconclusive":
+            found += _need(check, simulator, criteria, sizes)
+    return tuple(found)
+
+
+def _need(check: Check, simulator: SimulatorCard, criteria: Criteria, sizes: Sizes) -> list[Need]:
+    part = _estimate(simulator, check.id)
+    alpha = ALPHA / criteria.family_size
+    if part is not None and check.threshold is not None and check.value is not None:
+        bound = bounded(part)
+        if bound is not None:
+            return _score_need(check, part, bound, alpha, sizes)
+    if check.id == "success_gap" and check.value is not None:
+        return _gap_need(check, sizes)
+    return [_other_need(check, simulator, sizes)]
+
+
+def _estimate(simulator: SimulatorCard, name: str) -> Estimate | None:
+    if name == "index":
+        return simulator.index
+    if name in simulator.components:
+        return simulator.components[name]
+    for group in simulator.subgroups:
+        prefix = f"subgroup.{group.by}.{group.value}."
+        if name.startswith(prefix):
+            key = name.removeprefix(prefix)
+            return group.index if key == "index" else group.components.get(key)
+    return None
+
+
+def score_factor(bound: Bounded, truth: float, threshold: float, alpha: float) -> float | None:
+    """How many times the data a lower bound needs to reach `threshold` with 80 % power.
+
+    ``truth - bias/sqrt(f) - z_alpha SE/sqrt(f) >= threshold + z_beta SE/sqrt(f)``, solved for f.
+
+    Returns
+    -------
+    float or None
+        At least 1; ``None`` where the truth itself does not lie above the threshold.
+    """
+    if truth <= threshold:
+        return None
+    bias = max(0.0, truth - bound.value)
+    z = quantile(alpha, bound.df) + quantile(1 - POWER)
+    return max(1.0, ((bias + z * bound.se) / (truth - threshold)) ** 2)
+
+
+def _score_need(
+    check: Check, part: Estimate, bound: Bounded, alpha: float, sizes: Sizes
+) -> list[Need]:
+    threshold = check.threshold or 0.0
+    corrected = part.corrected if isinstance(part, Component) else None
+    truth = bound.value if corrected is None else max(corrected, bound.value)
+    factor = score_factor(bound, truth, threshold, alpha)
+    if factor is None:
+        text = (
+            f"{check.id}: the best estimate without noise is {truth:.1f}, not above {threshold:g}: "
+            "more data would not make this pass; mend the simulator"
+        )
+        return [Need(part=check.id, kind="nothing", text=text)]
+    return _amounts(check.id, factor, sizes, f"if the true score is about {truth:.1f}")
+
+
+def _gap_need(check: Check, sizes: Sizes) -> list[Need]:
+    value, low, high, limit = check.value, check.low, check.high, check.threshold
+    if value is None or low is None or high is None or limit is None:
+        return []
+    if abs(value) >= limit:
+        text = (
+            f"success_gap: the gap itself ({value:+.3f}) is not within {limit:g}: more data would "
+            "not make this pass; mend the simulator"
+        )
+        return [Need(part=check.id, kind="nothing", text=text)]
+    half = (high - low) / 2
+    z = quantile(ALPHA)
+    # A gap near 0 must stay within both limits: power 80 % takes z(10 %) on each side.
+    factor = max(1.0, (half / z * (z + quantile((1 - POWER) / 2)) / (limit - abs(value))) ** 2)
+    return _amounts(check.id, factor, sizes, f"if the true gap is about {value:+.3f}")
+
+
+def _amounts(part: str, factor: float, sizes: Sizes, condition: str) -> list[Need]:
+    """Ways to `factor` times the information: more tasks, or more runs, or more batches alone."""
+    found = []
+    tasks = math.ceil(sizes.tasks * factor)
+    if tasks <= MOST:
+        text = f"{part}: about {tasks} {sizes.unit} (now {sizes.tasks}) {condition}"
+        found.append(Need(part=part, kind="tasks", amount=tasks, now=sizes.tasks, text=text))
+    target = (1 / sizes.batches + 1 / sizes.runs) / factor
+    for kind, now, other in (
+        ("runs", sizes.runs, sizes.batches),
+        ("batches", sizes.batches, sizes.runs),
+    ):
+        rest = target - 1 / other
+        amount = math.ceil(1 / rest - 1e-9) if rest > 0 else MOST + 1
+        if amount <= 50 * now:
+            text = (
+                f"{part}: or about {amount} {kind} on the same {sizes.unit} (now {now}) {condition}"
+            )
+            found.append(Need(part=part, kind=kind, amount=amount, now=now, text=text))
+        elif kind == "runs":
+            text = f"{part}: more runs alone can't settle it, the people's side is too small"
+            found.append(Need(part=part, kind="nothing", text=text))
+    return found
+
+
+def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
+    part = check.id
+    if part == "min_tasks" and check.threshold is not None:
+        amount = int(check.threshold)
+        text = f"{part}: {amount} {sizes.unit} (now {sizes.tasks})"
+        return Need(part=part, kind="tasks", amount=amount, now=sizes.tasks, text=text)
+    if part == "c2st":
+        return _c2st_need(check, simulator, sizes)
+    texts = {
+        "max_age_days": "score again: the scorecard is too old, or its run record is absent",
+        "design": "run the simulator on the tasks that the people did (a paired design)",
+        "coverage": "run the simulator on all tasks of the people",
+        "gaming": "no amount of data: let a person read the sessions, or mend the simulator",
+        "survey_answered": "survey answers for at least 90 % of the sessions",
+        "survey_kappa": "more survey answers, and a second human rating of the same sessions "
+        "where the humans' own agreement is not known",
+        "survey_bias": "more survey answers",
+    }
+    kinds = {"max_age_days": "rescore", "gaming": "nothing"}
+    text = texts.get(part, f"data for it ({check.message})")
+    return Need(part=part, kind=kinds.get(part, "data"), text=f"{part}: {text}")
+
+
+def _c2st_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
+    full = [t for t in simulator.two_sample if t.mode == "full" and t.classifier == "forest"]
+    if not full:
+        return Need(part="c2st", kind="rescore", text="c2st: score again with --c2st full")
+    n = full[0].sessions_per_side or 0
+    if n < C2ST_SESSIONS:
+        runs = math.ceil(C2ST_SESSIONS / sizes.tasks)
+        text = (
+            f"c2st: {C2ST_SESSIONS} sessions a side (now {n}), that is {runs} runs and {runs} "
+            f"batches on {sizes.tasks} {sizes.unit}"
+        )
+        return Need(part="c2st", kind="runs", amount=runs, now=sizes.runs, text=text)
+    text = (
+        "c2st: the test has a fixed size, so more data do not narrow it; bring the features that "
+        "give the simulator away nearer to people"
+    )
+    return Need(part="c2st", kind="nothing", text=text)
