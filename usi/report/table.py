@@ -10,46 +10,61 @@ from usi.score.scorecard import COMPONENTS, Scorecard
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
 
-def scorecard_table(card: Scorecard, *, narrow: bool = False) -> RenderableType:
-    """Build the table: human row first, then simulators by falling index.
+def wide_table(card: Scorecard) -> RenderableType:
+    """Sides downwards: human row first, then simulators by falling index.
 
-    Parameters
-    ----------
-    card
-        What to show.
-    narrow
-        Components downwards and sides across, for terminals that can't hold eleven columns.
-
-    Notes
-    -----
     Cells are `rich.text.Text`, so nothing in a name is read as markup.
     """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    head = ["index", *COMPONENTS, *view.COUNTS]
-    rows = view.rows(card)
-    title = f"{'SYNTHETIC DATA · ' if card.synthetic else ''}profile {printable(card.profile)}"
-    table = Table(title=Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    if narrow:
-        table.add_column("")
-        for row in rows:
-            table.add_column(Text(printable(row.name)), justify="right", overflow="fold")
-        across = [(row.index, *row.components, *row.counts) for row in rows]
-        for at, name in enumerate(head):
-            table.add_row(name, *(Text(side[at]) for side in across))
-        return table
+    table = Table(title=_title(card), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("name", overflow="fold", min_width=8)
-    for name in head:
+    for name in ("index", *COMPONENTS, *view.COUNTS):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        style = "bold" if row.is_human else ""
+    for row in view.rows(card):
         cells = (row.name, row.index, *row.components, *row.counts)
+        style = "bold" if row.is_human else ""
         table.add_row(*(Text(printable(cell)) for cell in cells), style=style)
     return table
+
+
+def narrow_tables(card: Scorecard, width: int) -> list[RenderableType]:
+    """Sides across, as many as fit, the reference in each table."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    human, *others = view.rows(card)
+    head = ("index", "terms", *COMPONENTS, *view.COUNTS)
+    across = {
+        id(row): (row.value, row.label, *row.components, *row.counts) for row in (human, *others)
+    }
+    cell = max(len(text) for cells in across.values() for text in cells) + 2
+    fitting = max(1, (width - max(map(len, head)) - 2) // cell - 1)
+    tables: list[RenderableType] = []
+    for start in range(0, max(1, len(others)), fitting):
+        shown = [human, *others[start : start + fitting]]
+        table = Table(title=_title(card), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+        table.add_column("", no_wrap=True)
+        for row in shown:
+            table.add_column(
+                Text(printable(row.name)), justify="right", overflow="fold", max_width=cell - 2
+            )
+        for at, name in enumerate(head):
+            table.add_row(name, *(Text(across[id(row)][at], no_wrap=True) for row in shown))
+        tables.append(table)
+    return tables
+
+
+def _title(card: Scorecard) -> Text:
+    from rich.text import Text
+
+    return Text(f"{'SYNTHETIC DATA · ' if card.synthetic else ''}profile {printable(card.profile)}")
 
 
 def print_scorecard(card: Scorecard, console: Console) -> None:
@@ -57,10 +72,11 @@ def print_scorecard(card: Scorecard, console: Console) -> None:
     from rich.measure import Measurement
     from rich.text import Text
 
-    table = scorecard_table(card)
-    if Measurement.get(console, console.options, table).minimum > console.width:
-        table = scorecard_table(card, narrow=True)
-    console.print(table)
+    table = wide_table(card)
+    if Measurement.get(console, console.options, table).maximum <= console.width:
+        console.print(table)
+    else:
+        console.print(*narrow_tables(card, console.width))
     sections = (
         ("Not in the table", view.missing(card)),
         ("Left out or repaired", view.left_out(card)),
@@ -71,6 +87,6 @@ def print_scorecard(card: Scorecard, console: Console) -> None:
         if lines:
             console.print(Text(title, style="bold"))
             for line in lines:
-                console.print(Text(f"  {printable(line)}"))
+                console.print(Text(f"  {printable(line)}"), soft_wrap=True)
     for name, value in view.facts(card):
         console.print(Text(f"{name}: {printable(value)}", style="dim"), soft_wrap=True)

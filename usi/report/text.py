@@ -7,8 +7,9 @@ the terminal, of Markdown or of HTML (the page's templates escape by themselves)
 from __future__ import annotations
 
 import re
+from html import escape
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~#&!])")
+_MARKDOWN = re.compile(r"([\\`*_\[\]|~#!])")
 
 
 def printable(text: str, *, newlines: bool = False) -> str:
@@ -31,6 +32,6 @@ def markdown(text: str) -> str:
     r"""Escape for running text or a table cell of Markdown (also as GitHub renders it).
 
     >>> markdown("a|b <img>")
-    'a\\|b \\<img\\>'
+    'a\\|b &lt;img&gt;'
     """
-    return _MARKDOWN.sub(r"\\\1", printable(text))
+    return _MARKDOWN.sub(r"\\\1", escape(printable(text), quote=False))

@@ -23,6 +23,9 @@ class Row:
     name: str
     is_human: bool
     index: str
+    """Value with its label, such as ``71.2 ± 1.3 USI(5)``."""
+    value: str
+    label: str
     components: tuple[str, ...]
     counts: tuple[str, ...]
     share: float | None
@@ -76,6 +79,8 @@ def rows(card: Scorecard) -> list[Row]:
                 name=side.name,
                 is_human=isinstance(side, HumanCard) and side.is_human,
                 index=index_text(side.index),
+                value=number(side.index),
+                label=NO_VALUE if side.index.value is None else index_label(side.index),
                 components=tuple(
                     number(side.components[name]) if name in side.components else NO_VALUE
                     for name in COMPONENTS
@@ -94,18 +99,18 @@ def rows(card: Scorecard) -> list[Row]:
 
 
 def missing(card: Scorecard) -> list[str]:
-    """Why a cell is empty: one line a side and reason, components of one reason together."""
-    lines = []
+    """Why cells are empty: one line a reason, with the components and sides that it empties."""
+    found: dict[tuple[str, str], list[str]] = {}
     for side in sides(card):
         reasons: dict[str, list[str]] = {}
-        for name in COMPONENTS:
-            part = side.components.get(name)
-            if part is not None and part.reason:
-                reasons.setdefault(f"{_status(part)}: {part.reason}", []).append(name)
-        if side.index.reason:
-            reasons.setdefault(f"{_status(side.index)}: {side.index.reason}", []).append("index")
-        lines += [f"{side.name}: {', '.join(names)} {why}" for why, names in reasons.items()]
-    return lines
+        parts = {name: side.components[name] for name in COMPONENTS if name in side.components}
+        for name, part in (*parts.items(), ("index", side.index)):
+            if part.reason:
+                why = f"{part.status.replace('_', ' ')}: {part.reason}"
+                reasons.setdefault(why, []).append(name)
+        for why, names in reasons.items():
+            found.setdefault((", ".join(names), why), []).append(side.name)
+    return [f"{what} {why} ({', '.join(names)})" for (what, why), names in found.items()]
 
 
 def left_out(card: Scorecard) -> list[str]:
@@ -189,7 +194,3 @@ def reading(cards: Sequence[SideCard]) -> list[str]:
 
 def _plural(count: int | None, one: str, many: str) -> str:
     return NO_VALUE if count is None else f"{count} {one if count == 1 else many}"
-
-
-def _status(part: Estimate) -> str:
-    return part.status.replace("_", " ")

@@ -1,0 +1,67 @@
+"""A verdict as Markdown: for a pull request, a job summary, or beside the scorecard."""
+
+from __future__ import annotations
+
+from usi.gate.verdict import Check, SimulatorVerdict, Verdict
+from usi.report.text import markdown as esc
+
+MARKER = "<!-- usi-verdict -->"
+"""Lets a bot find its own comment and replace it."""
+_ALERT = {"PASS": "NOTE", "FAIL": "CAUTION", "INCONCLUSIVE": "WARNING"}
+_STATE = {
+    "pass": "pass",
+    "fail": "**FAIL**",
+    "inconclusive": "**open**",
+    "warning": "warning",
+    "not_asked": "not asked",
+}
+
+
+def render(verdict: Verdict) -> str:
+    """Markdown text of a verdict; identical verdicts give identical bytes.
+
+    Every name and message is escaped: text of files never becomes markup.
+    """
+    lines = [
+        MARKER,
+        f"<!-- written by usi {verdict.usi_version} -->",
+        f"# usi: {verdict.verdict}",
+        "",
+    ]
+    lines += [f"> [!{_ALERT[verdict.verdict]}]"]
+    reasons = verdict.reasons or ("nothing was asked",)
+    lines += [f"> {esc(reason)}<br>" for reason in reasons]
+    lines += [""]
+    facts = [
+        ("exit code", str(verdict.exit_code)),
+        ("why this code", verdict.exit_code_note or ""),
+        ("decided by", ", ".join(verdict.decided_by)),
+        ("criteria", f"{verdict.criteria_label} ({verdict.criteria_fingerprint})"),
+        ("profile", verdict.profile),
+        ("signature", verdict.signature),
+        ("as of", verdict.as_of or ""),
+    ]
+    lines += [f"- {name}: {esc(value)}" for name, value in facts if value]
+    if verdict.synthetic:
+        lines += ["", "**Synthetic data: this says nothing about people.**"]
+    if verdict.needed:
+        lines += ["", "## What would settle it", ""]
+        lines += [f"- {esc(need.text)}" for need in verdict.needed]
+    for part in verdict.simulators:
+        lines += ["", *_simulator(part)]
+    if verdict.warnings:
+        lines += ["", "## Notes", "", *(f"- {esc(warning)}" for warning in verdict.warnings)]
+    return "\n".join(lines) + "\n"
+
+
+def _simulator(part: SimulatorVerdict) -> list[str]:
+    lines = [f"## {esc(part.name)}: {part.verdict}", ""]
+    lines += ["| | asked | found |", "|---|---|---|"]
+    lines += [_row(check) for check in part.checks]
+    if part.context:
+        lines += ["", *(f"- {esc(line)}" for line in part.context)]
+    return lines
+
+
+def _row(check: Check) -> str:
+    return f"| {_STATE[check.state]} | {esc(check.rule)} | {esc(check.message)} |"
