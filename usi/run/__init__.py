@@ -1,1 +1,15 @@
+"""Signatures, content hashes and the run record: where a number comes from."""
 
+from usi.run.manifest import combined_sha256, sha256_bytes, sha256_file
+from usi.run.signature import Signature, build, differences, explain, parse
+
+__all__ = [
+    "Signature",
+    "build",
+    "combined_sha256",
+    "differences",
+    "explain",
+    "parse",
+    "sha256_bytes",
+    "sha256_file",
+]

@@ -11,6 +11,7 @@ from usi.errors import unknown_name
 
 if TYPE_CHECKING:
     from usi.records import SurveyAnswer
+    from usi.score.robust.options import RobustOptions
     from usi.score.scorecard import InputFile
 
 RunIds = Literal["auto", "suffix", "none"]
@@ -43,6 +44,8 @@ class ScoreOptions:
     seed
         Seed of every random draw of the profile ``robust``. The profile ``tau-usi`` has the
         published seed 42 and takes no other.
+    robust
+        Choices that only the profile ``robust`` knows; ``None`` for its defaults.
     """
 
     difficulty: str = "frozen"
@@ -53,6 +56,7 @@ class ScoreOptions:
     name: str | None = None
     format: str | None = None
     seed: int = 7
+    robust: RobustOptions | None = None
 
     def __post_init__(self) -> None:
         if self.run_ids not in get_args(RunIds):
