@@ -1,1 +1,39 @@
+"""Synthetic populations with known rates and known defects; never called human.
 
+They test the instrument as a phantom tests a scanner: the demo, the laws, the validation study
+and the benchmarks rest on them. A population is a `PhantomSpec`; `draw` gives a `Plan` of
+sessions; `count_frame` turns a plan into a session table at once, `realise` into sessions with
+texts whose extraction gives exactly the same counts.
+"""
+
+from usi.phantom.blend import blend, collapse, make_independent
+from usi.phantom.counts import count_frame
+from usi.phantom.plan import Plan, draw, draw_sessions
+from usi.phantom.realise import realise
+from usi.phantom.simulators import DEMO_SIMULATORS, at_strength, get_simulator, simulator_names
+from usi.phantom.spec import Lengths, PhantomSpec, Rate, SurveySpec, load_spec, preset_names
+from usi.phantom.tasks import TaskSet, default_tasks, sample_tasks
+
+__all__ = [
+    "DEMO_SIMULATORS",
+    "Lengths",
+    "PhantomSpec",
+    "Plan",
+    "Rate",
+    "SurveySpec",
+    "TaskSet",
+    "at_strength",
+    "blend",
+    "collapse",
+    "count_frame",
+    "default_tasks",
+    "draw",
+    "draw_sessions",
+    "get_simulator",
+    "load_spec",
+    "make_independent",
+    "preset_names",
+    "realise",
+    "sample_tasks",
+    "simulator_names",
+]

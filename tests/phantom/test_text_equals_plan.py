@@ -1,0 +1,68 @@
+"""Plan -> text -> extraction gives exactly the counts of the plan."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from usi.features.extract import extract
+from usi.features.spec import CORE_COUNTS, IDENTITY_SCHEMA
+from usi.phantom import (
+    count_frame,
+    default_tasks,
+    draw,
+    get_simulator,
+    load_spec,
+    realise,
+)
+
+SOURCES = ["human", "polite", "mild", "collapsed", "dense"]
+PROFILES = ["tau-usi"]
+
+
+def _spec(name):
+    if name == "human":
+        return load_spec("human")
+    if name == "dense":  # every mark often, so that fragments meet each other in one turn
+        every = dict.fromkeys(
+            (
+                "politeness",
+                "uncertainty",
+                "lack",
+                "certainty",
+                "pushback",
+                "clarify",
+                "emotion",
+                "accusation",
+                "pivot",
+                "role",
+                "dash",
+                "identifier",
+            ),
+            0.3,
+        )
+        return load_spec("human").with_rates(
+            **(every | {"pushback": 0.15, "clarify": 0.15}), info=0.1, stock=0.05, repeat=0.3
+        )
+    return get_simulator(name)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("source", SOURCES)
+def test_planned_counts_equal_extracted_counts(source, profile):
+    plan = draw(_spec(source), default_tasks(), replicates=12, seed=3)
+    side = "human" if source in ("human", "dense") else "simulated"
+    label = "" if side == "human" else source
+    planned = count_frame(plan, profile, side=side, simulator=label, resolved=False)
+    sessions = realise(plan, side=side, simulator=label)
+    extracted = pl.concat(extract(sessions, profile=profile, side=side))
+    assert extracted.height == 165 * 12
+    counts = [name for name in planned.columns if name not in IDENTITY_SCHEMA]
+    assert set(CORE_COUNTS) < set(counts)
+    for name in planned.columns:
+        wrong = planned[name].ne_missing(extracted[name])
+        shown = list(zip(planned[name].filter(wrong), extracted[name].filter(wrong), strict=True))
+        assert not wrong.any(), (name, shown[:5])
+    if source == "dense":  # no column agrees only because nothing happens in it
+        assert all(total > 0 for total in planned.select(counts).sum().row(0))
+    assert planned.columns == extracted.columns

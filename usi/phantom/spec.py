@@ -1,0 +1,285 @@
+"""What a synthetic population is: rates with task and person effects, lengths, outcome, survey.
+
+A `PhantomSpec` is a value: frozen, hashable, read from TOML. Its means are the *population*
+means (the expectation of the session share over tasks and persons), so a spec says its own
+truth; `usi.phantom.population` finds the intercepts that give them.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from usi.errors import InputError, UsageError, unknown_name
+
+KIND_NAMES = ("short", "ack", "stock")
+"""What kind of turn it is: short (at most 3 words), ack (a kind of short turn), stock sentence."""
+MARK_NAMES = (
+    "politeness",
+    "uncertainty",
+    "lack",
+    "certainty",
+    "pushback",
+    "clarify",
+    "info",
+    "emotion",
+    "accusation",
+    "pivot",
+    "role",
+    "dash",
+    "identifier",
+    "several",
+    "comma",
+)
+"""What a long turn may hold besides filler words; each has its own fragment."""
+RATE_NAMES = (*KIND_NAMES, *MARK_NAMES, "casual", "repeat", "success")
+"""Everything that has a rate, in the order in which random numbers are drawn."""
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A rate with its spread.
+
+    Attributes
+    ----------
+    mean
+        Population mean in [0, 1]: share of user turns (session mean); share of sessions for
+        ``repeat`` and ``success``.
+    task, person
+        Standard deviation of the task and the person effect, in logits.
+    loading
+        Correlation in [-1, 1] of the person effect with the one factor that all share.
+    """
+
+    mean: float
+    task: float = 0.0
+    person: float = 0.0
+    loading: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.mean < 1 and self.task >= 0 and self.person >= 0):
+            raise UsageError(f"a rate needs 0 <= mean < 1 and spreads >= 0, not {self}")
+        if not -1 <= self.loading <= 1:
+            raise UsageError(f"a loading lies in [-1, 1], not {self.loading}")
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """A log-normal size, rounded at random to a neighbouring whole number, plus a minimum.
+
+    Attributes
+    ----------
+    mean
+        Mean above the minimum (before the maximum cuts it).
+    task, person, noise
+        Standard deviations on the log scale: between tasks, persons, and single draws.
+    loading
+        Correlation of the person effect with the shared factor (0 for turns).
+    minimum, maximum
+        Bounds of the result.
+    """
+
+    mean: float
+    minimum: int
+    maximum: int
+    task: float = 0.0
+    person: float = 0.0
+    noise: float = 0.0
+    loading: float = 0.0
+
+    @property
+    def sd(self) -> float:
+        """Total standard deviation on the log scale."""
+        return math.sqrt(self.task**2 + self.person**2 + self.noise**2)
+
+    @property
+    def log_mean(self) -> float:
+        """Mean of the log, so that the mean is `mean`."""
+        return math.log(self.mean) - self.sd**2 / 2
+
+
+@dataclass(frozen=True)
+class SurveySpec:
+    """How people (or a simulator as judge) rate a session.
+
+    A rater's latent value is ``quality + rater + lenience + noise``; an item's thresholds cut it
+    so that the humans of the same spec give the shares of `usi.phantom.survey`.
+
+    Attributes
+    ----------
+    outcome
+        How much a success adds to the quality of a session.
+    quality, rater, noise
+        Standard deviations: of quality, of a rater's lenience, of single answers.
+    lenience
+        Shift of every answer (a simulator that is pleased by everything).
+    """
+
+    outcome: float = 1.2
+    quality: float = 0.6
+    rater: float = 0.4
+    noise: float = 0.7
+    lenience: float = 0.0
+
+
+@dataclass(frozen=True)
+class PhantomSpec:
+    """A synthetic population of users.
+
+    Attributes
+    ----------
+    name
+        Name of the preset or of the variant.
+    rates
+        ``(name, Rate)`` for every name of `RATE_NAMES`, in that order.
+    turns
+        User turns a session; independent of all rates.
+    words
+        Filler words of a long turn (marks come on top); minimum 4, so a long turn is never short.
+    opening
+        Factor on the filler words of the first turn.
+    short_words
+        Shares of one, two and three words among short turns that are no acks.
+    long_words
+        Chance that a filler word is a plain word of six or more letters.
+    request_share
+        Share of information questions that are requests (``can you check it?``).
+    difficulty
+        Weight of the logit of the task's difficulty in the logit of success.
+    batch
+        Standard deviation in logits between human batches (or runs), 0 by default.
+    collapsed
+        Every session near the mean: sizes and flags are spread evenly, not drawn.
+    survey
+        See `SurveySpec`.
+    """
+
+    name: str
+    rates: tuple[tuple[str, Rate], ...]
+    turns: Lengths
+    words: Lengths
+    opening: float = 1.5
+    short_words: tuple[float, float, float] = (0.4, 0.3, 0.3)
+    long_words: float = 0.18
+    request_share: float = 0.3
+    difficulty: float = 1.0
+    batch: float = 0.0
+    collapsed: bool = False
+    survey: SurveySpec = field(default_factory=SurveySpec)
+
+    def __post_init__(self) -> None:
+        if tuple(name for name, _ in self.rates) != RATE_NAMES:
+            raise UsageError(f"a phantom needs the rates {', '.join(RATE_NAMES)}, in this order")
+        if self.words.minimum < 4 or self.turns.minimum < 1 or self.turns.maximum > 40:
+            raise UsageError("a phantom needs words.minimum >= 4 and 1 to 40 turns")
+        if self.turns.loading:
+            raise UsageError("turns are independent of the shared factor: turns.loading must be 0")
+
+    def rate(self, name: str) -> Rate:
+        """The rate of that name."""
+        for known, rate in self.rates:
+            if known == name:
+                return rate
+        raise unknown_name("rate", name, RATE_NAMES)
+
+    def with_rates(self, **changes: float | Rate) -> PhantomSpec:
+        """The same population with other means (a number) or whole rates.
+
+        >>> load_spec("human").with_rates(politeness=0.5).rate("politeness").mean
+        0.5
+        """
+        for name in changes:
+            self.rate(name)
+        rates = tuple((name, _changed(rate, changes.get(name))) for name, rate in self.rates)
+        return replace(self, rates=rates)
+
+
+def _changed(rate: Rate, change: float | Rate | None) -> Rate:
+    if change is None:
+        return rate
+    return change if isinstance(change, Rate) else replace(rate, mean=float(change))
+
+
+def _merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested tables of `change` over those of `base`; unknown keys are errors."""
+    merged = dict(base)
+    for key, value in change.items():
+        if key not in base:
+            raise unknown_name("phantom setting", key, list(base))
+        merged[key] = _merge(base[key], value) if isinstance(base[key], Mapping) else value
+    return merged
+
+
+def spec_to_table(spec: PhantomSpec) -> dict[str, Any]:
+    """The spec as nested plain tables, the shape of its TOML file."""
+    table = asdict(spec)
+    table["rates"] = {name: asdict(rate) for name, rate in spec.rates}
+    return table
+
+
+def spec_from_table(table: Mapping[str, Any]) -> PhantomSpec:
+    """A spec from nested tables; ``base`` names a preset that the others override.
+
+    Raises
+    ------
+    UsageError
+        Where a key or a name is unknown.
+    InputError
+        Where a value is missing or of the wrong type.
+    """
+    values = dict(table)
+    base = values.pop("base", None)
+    if base is not None:
+        values = _merge(spec_to_table(load_spec(str(base))), values)
+    try:
+        rates = {str(name): Rate(**rate) for name, rate in values.pop("rates").items()}
+        for name in rates:
+            if name not in RATE_NAMES:
+                raise unknown_name("rate", name, RATE_NAMES)
+        known = {item.name for item in fields(PhantomSpec)}
+        for key in values:
+            if key not in known:
+                raise unknown_name("phantom setting", key, sorted(known))
+        values["turns"] = Lengths(**values["turns"])
+        values["words"] = Lengths(**values["words"])
+        if "survey" in values:
+            values["survey"] = SurveySpec(**values["survey"])
+        if "short_words" in values:
+            values["short_words"] = tuple(values["short_words"])
+        return PhantomSpec(rates=tuple((name, rates[name]) for name in RATE_NAMES), **values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"a phantom spec with a wrong or missing part: {error}") from error
+
+
+@cache
+def _presets() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(files("usi.phantom").joinpath("presets").iterdir(), key=lambda p: p.name):
+        if path.name.endswith(".toml"):
+            for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+                found[name] = {"name": name, **table}
+    return found
+
+
+def preset_names() -> tuple[str, ...]:
+    """Names of the shipped populations and defects."""
+    return tuple(_presets())
+
+
+@cache
+def load_spec(name: str) -> PhantomSpec:
+    """A shipped population: ``human``, a simulator, or one of the single defects.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such preset, with near matches.
+    """
+    if name not in _presets():
+        raise unknown_name("phantom", name, preset_names())
+    return spec_from_table(_presets()[name])
