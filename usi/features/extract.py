@@ -1,0 +1,175 @@
+"""From sessions to the rows of the session table, block by block.
+
+Blocks keep memory constant; every number is an integer of one session, so rows do not depend on
+where a block ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from usi.errors import UsageError
+from usi.features.kernel import Flat, core_counts
+from usi.features.profile import Profile
+from usi.features.registry import get_profile
+from usi.features.spec import CORE_COUNTS, IDENTITY_SCHEMA
+from usi.features.table import SessionTable, table_schema
+from usi.records import MISSING, SIDES, Session, Side
+
+BLOCK_CHARACTERS = 8 * 2**20
+"""A block ends early at about so many characters, whatever the number of its sessions."""
+
+
+def extract(
+    sessions: Iterable[Session],
+    *,
+    profile: str,
+    side: Side,
+    source: Side | None = None,
+    block: int = 1024,
+) -> Iterator[pl.DataFrame]:
+    """Compute the session table of a stream of sessions, one frame a block, in input order.
+
+    Parameters
+    ----------
+    sessions
+        Read once, never held longer than a block.
+    profile
+        Name in `usi.features.registry.PROFILES`.
+    side
+        What the sessions are in the comparison: the human reference or a candidate.
+    source
+        Whose cleaning applies; by default that of ``side``.
+    block
+        Sessions a frame, at least 1. It changes no number.
+
+    Yields
+    ------
+    pl.DataFrame
+        Columns `IDENTITY_SCHEMA`, `CORE_COUNTS`, then the profile's own. Counts are null unless
+        the status is ``ok``; the key columns task, run and batch are null.
+
+    Raises
+    ------
+    UsageError
+        For an unknown profile, side or source, or a block below 1.
+    """
+    chosen = get_profile(profile)
+    for name, value in (("side", side), ("source", source or side)):
+        if value not in SIDES:
+            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
+    if block < 1:
+        raise UsageError(f"a block holds at least 1 session, not {block}")
+    return _frames(iter(sessions), chosen, side, source or side, block)
+
+
+def extract_table(
+    sessions: Iterable[Session],
+    *,
+    profile: str,
+    side: Side,
+    source: Side | None = None,
+    block: int = 1024,
+) -> SessionTable:
+    """Compute the session table of sessions that fit into memory; parameters as `extract`."""
+    chosen = get_profile(profile)
+    frames = list(extract(sessions, profile=profile, side=side, source=source, block=block))
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(chosen))
+    return SessionTable(frame=frame, profile=chosen.name, lexicon=chosen.lexicon)
+
+
+def _frames(
+    sessions: Iterator[Session], profile: Profile, side: Side, source: Side, block: int
+) -> Iterator[pl.DataFrame]:
+    chunk: list[Session] = []
+    seq = characters = 0
+    for session in sessions:
+        chunk.append(session)
+        characters += _size(session)
+        if len(chunk) == block or characters >= BLOCK_CHARACTERS:
+            yield _frame(chunk, profile, side, source, seq)
+            seq += len(chunk)
+            chunk, characters = [], 0
+    if chunk:
+        yield _frame(chunk, profile, side, source, seq)
+
+
+def _size(session: Session) -> int:
+    return sum(len(turn.content) for turn in session.turns if type(turn.content) is str)
+
+
+def _frame(
+    sessions: Sequence[Session], profile: Profile, side: Side, source: Side, seq: int
+) -> pl.DataFrame:
+    conversations = [session.turns if session.status == "ok" else () for session in sessions]
+    gathered = profile.gather(conversations, source)
+    flat = Flat.build(gathered.turns, gathered.user_turns)
+    counts = {**core_counts(flat, gathered), **profile.count(flat, gathered)}
+    spoke = gathered.user_turns > 0
+    columns = _identity(sessions, side, seq)
+    columns["status"] = pl.Series(
+        "status",
+        [
+            session.status if session.status != "ok" or user_turns else "no_user_turn"
+            for session, user_turns in zip(sessions, spoke.tolist(), strict=True)
+        ],
+        dtype=pl.String,
+    )
+    frame = pl.DataFrame([columns[name] for name in IDENTITY_SCHEMA])
+    numbers = pl.DataFrame({name: counts[name] for name in (*CORE_COUNTS, *profile.columns)})
+    if not spoke.all():
+        mask = pl.Series(spoke)
+        numbers = numbers.select(pl.when(mask).then(pl.all()).otherwise(None))
+    return frame.hstack(numbers)
+
+
+def _identity(sessions: Sequence[Session], side: Side, seq: int) -> dict[str, pl.Series]:
+    n = len(sessions)
+    nothing = [None] * n
+    values: dict[str, Any] = {
+        "seq": np.arange(seq, seq + n, dtype=np.int64),
+        "session_id": [s.session_id for s in sessions],
+        "side": [side] * n,
+        "simulator": [s.simulator for s in sessions],
+        "domain": [s.domain for s in sessions],
+        "task_id": [s.task_id for s in sessions],
+        "trial": [s.trial for s in sessions],
+        "batch_id": [s.batch for s in sessions],
+        "layout": [s.layout for s in sessions],
+        "task": nothing,
+        "run": nothing,
+        "batch": nothing,
+        "participant": [s.participant for s in sessions],
+        "agent": [s.agent for s in sessions],
+        "status": nothing,
+        "status_reason": [s.status_reason for s in sessions],
+        "keep": [s.keep is MISSING or bool(s.keep) for s in sessions],
+        "keep_is_false": [s.keep is False for s in sessions],
+        "reward": [s.outcome.reward for s in sessions],
+        "outcome_label": [s.outcome.label for s in sessions],
+        "termination": [s.outcome.termination for s in sessions],
+        "survey": [_survey(s) for s in sessions],
+    }
+    return {name: _series(name, values[name], dtype) for name, dtype in IDENTITY_SCHEMA.items()}
+
+
+def _series(name: str, values: Any, dtype: pl.DataType) -> pl.Series:
+    try:
+        return pl.Series(name, values, dtype=dtype)
+    except UnicodeEncodeError:  # a lone surrogate in a name; shown as an escape
+        shown = [
+            value if value is None else value.encode("utf-8", "backslashreplace").decode()
+            for value in values
+        ]
+        return pl.Series(name, shown, dtype=dtype)
+
+
+def _survey(session: Session) -> str | None:
+    if session.survey is None:
+        return None
+    return json.dumps({answer.item: answer.answer for answer in session.survey})

@@ -1,0 +1,181 @@
+"""The fast kernel: many turns in one column, pattern hits by turn, integer sums by session.
+
+Every profile uses it: gather the cleaned user turns of a block of sessions, flatten them
+(`Flat.build`), search them (`Flat.hits`, `Flat.matches`), and add up by session
+(`Flat.per_session`). Searches run in polars' regex engine over the ASCII projection of the
+lower-cased text, in time linear in its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from usi.features.kernel_project import project
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+_BLANK = np.zeros(256, dtype=np.bool_)
+_BLANK[[*range(0x09, 0x0E), *range(0x1C, 0x21)]] = True
+"""White space of projected text, as Python's ``str.split`` has it."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Cleaned user turns of a block of sessions.
+
+    Attributes
+    ----------
+    turns
+        All turns in order, cleaned by the profile, case as typed.
+    user_turns
+        How many of them belong to each session, shape (sessions,); 0 is allowed.
+    messages
+        Kept messages of any role of each session, shape (sessions,).
+    extra
+        What else the profile's own counting needs.
+    """
+
+    turns: list[str]
+    user_turns: Ints
+    messages: Ints
+    extra: Any = None
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Turns of a block, flattened; arrays by turn have shape (turns,).
+
+    Attributes
+    ----------
+    turns
+        Cleaned turns, case as typed.
+    lowers
+        The same lower-cased (an expansion such as that of U+0130 makes them longer).
+    text
+        ASCII projection of ``lowers``.
+    ends
+        Index after the last turn of each session, shape (sessions,).
+    data
+        Projection of all turns in one buffer, each ended by a newline.
+    word_starts, word_ends
+        Byte positions in ``data`` of every word, shape (words,).
+    word_offsets
+        First word of each turn, and the number of all words at the end, shape (turns + 1,).
+    """
+
+    turns: list[str]
+    lowers: list[str]
+    text: pl.Series
+    ends: Ints
+    data: npt.NDArray[np.uint8]
+    word_starts: Ints
+    word_ends: Ints
+    word_offsets: Ints
+
+    @classmethod
+    def build(cls, turns: list[str], user_turns: Ints) -> Flat:
+        """Flatten a block; ``user_turns`` holds the number of turns of each session."""
+        lowers = [turn.lower() for turn in turns]
+        projected = project(lowers)
+        joined = "\n".join((*projected, "")).encode("ascii")
+        data = np.frombuffer(joined, dtype=np.uint8)
+        blank = np.empty(len(data) + 1, dtype=np.bool_)
+        blank[0] = True
+        np.take(_BLANK, data, out=blank[1:])
+        # A word starts where blank turns into text, and ends where text turns into blank.
+        edges = np.flatnonzero(blank[1:] != blank[:-1])
+        starts, stops = edges[0::2], edges[1::2]
+        lengths = np.fromiter(map(len, projected), dtype=np.int64, count=len(projected))
+        turn_starts = np.zeros(len(lengths) + 1, dtype=np.int64)
+        np.cumsum(lengths + 1, out=turn_starts[1:])
+        return cls(
+            turns=turns,
+            lowers=lowers,
+            text=pl.Series("text", projected, dtype=pl.String),
+            ends=np.cumsum(user_turns, dtype=np.int64),
+            data=data,
+            word_starts=starts,
+            word_ends=stops,
+            word_offsets=np.searchsorted(starts, turn_starts),
+        )
+
+    @property
+    def starts(self) -> Ints:
+        """Index of the first turn of each session, shape (sessions,)."""
+        starts = np.zeros_like(self.ends)
+        starts[1:] = self.ends[:-1]
+        return starts
+
+    @property
+    def words(self) -> Ints:
+        """Words of each turn, shape (turns,)."""
+        return np.diff(self.word_offsets)
+
+    def hits(self, patterns: Mapping[str, str]) -> dict[str, Bools]:
+        """Whether each pattern occurs, by turn.
+
+        Parameters
+        ----------
+        patterns
+            Compiled patterns (`Entry.pattern`) by name.
+
+        Returns
+        -------
+        dict of str to array of bool, shape (turns,)
+        """
+        found = pl.DataFrame({"text": self.text}).select(
+            pl.col("text").str.contains(pattern).alias(name) for name, pattern in patterns.items()
+        )
+        return {name: found[name].to_numpy() for name in patterns}
+
+    def matches(self, pattern: str) -> Ints:
+        """Number of non-overlapping matches, by turn."""
+        return self.text.str.count_matches(pattern).cast(pl.Int64).to_numpy()
+
+    def per_session(self, values: npt.NDArray[Any]) -> Ints:
+        """Sums by session of integer or boolean values by turn, shape (sessions,)."""
+        sums = np.zeros(len(values) + 1, dtype=np.int64)
+        np.cumsum(values, out=sums[1:])
+        return sums[self.ends] - sums[self.starts]
+
+
+def core_counts(flat: Flat, gathered: Gathered) -> dict[str, Ints]:
+    """Columns that both profiles have (`usi.features.spec.CORE_COUNTS`), by session.
+
+    Sums are plain 64-bit integers, so they merge and do not depend on order.
+    """
+    words = flat.words
+    return {
+        "n_turns": gathered.messages,
+        "user_turns": gathered.user_turns,
+        "words": flat.per_session(words),
+        "words_sq": flat.per_session(words * words),
+        "words_first": _first(flat, words, 1),
+        "words_first_two": _first(flat, words, 2),
+    }
+
+
+def _first(flat: Flat, words: Ints, how_many: int) -> Ints:
+    sums = np.zeros(len(words) + 1, dtype=np.int64)
+    np.cumsum(words, out=sums[1:])
+    starts = flat.starts
+    return sums[np.minimum(starts + how_many, flat.ends)] - sums[starts]
+
+
+def flags(indices: Iterable[int], size: int) -> Bools:
+    """Booleans of length ``size``, true at ``indices``."""
+    out = np.zeros(size, dtype=np.bool_)
+    out[np.fromiter(indices, dtype=np.int64)] = True
+    return out
+
+
+def block_lengths(items: Sequence[Sequence[Any]]) -> Ints:
+    """Lengths of sequences as an integer array."""
+    return np.fromiter(map(len, items), dtype=np.int64, count=len(items))

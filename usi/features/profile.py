@@ -1,0 +1,47 @@
+"""What a scoring profile brings to feature extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from usi.features.kernel import Flat, Gathered, Ints
+from usi.features.spec import FeatureSpec
+from usi.records import Side, Turn
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A versioned definition of cleaning and counting; everything else is shared.
+
+    Attributes
+    ----------
+    name, version
+        Such as ``robust`` and ``1``; the tag is ``robust@1``.
+    lexicon
+        Tag of the word lists, such as ``tau19@1``.
+    specs
+        Its features, in the order in which they are shown.
+    columns
+        Its own integer columns of the session table, in order, after the core counts.
+    gather
+        Conversations of a block and their source -> cleaned user turns.
+    count
+        Flat turns and what was gathered -> each of ``columns`` by session.
+    without_denominator
+        Value of a feature whose denominator is 0; ``None`` is undefined.
+    """
+
+    name: str
+    version: str
+    lexicon: str
+    specs: tuple[FeatureSpec, ...]
+    columns: tuple[str, ...]
+    gather: Callable[[Sequence[Sequence[Turn]], Side], Gathered]
+    count: Callable[[Flat, Gathered], Mapping[str, Ints]]
+    without_denominator: float | None = None
+
+    @property
+    def tag(self) -> str:
+        """Name and version, such as ``robust@1``."""
+        return f"{self.name}@{self.version}"
