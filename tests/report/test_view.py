@@ -98,6 +98,11 @@ def test_headline_says_ceiling_order_and_the_worst_component() -> None:
     assert "conversation (50.0)" in third
 
 
+def test_synthetic_people_are_never_called_people() -> None:
+    for line in view.headline(card(simulator("a", 70.0), synthetic=True)):
+        assert "people" not in line.replace("synthetic people", "")
+
+
 def test_a_reference_of_runs_is_not_called_people() -> None:
     text = " ".join(view.headline(card(simulator("a", 70.0), is_human=False)))
     assert "people" not in text

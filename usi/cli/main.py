@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from usi.cli.verbs import VERBS
+from usi.cli.verbs import VERBS, reflow
 
 _HELP = """Does a simulated user behave like the people it stands for?
 
@@ -16,7 +16,7 @@ usi reads transcripts of people and of simulated users, and says how alike they 
 User-Sim Index with every component, the ceiling that people reach among themselves, and what
 was left out and why."""
 
-_EPILOG = """Exit codes: 0 done, 2 bad input or usage (nothing is scored), 70 internal error.
+_EPILOG = """Exit codes: 0 done, 2 bad input or usage (nothing scored), 70 internal error.
 
 First steps: usi demo; then usi score SIM.json --human PEOPLE.json"""
 
@@ -44,7 +44,7 @@ class LazyGroup(TyperGroup):
 app = typer.Typer(
     cls=LazyGroup,
     name="usi",
-    help=_HELP,
+    help=reflow(_HELP),
     epilog=_EPILOG,
     no_args_is_help=True,
     rich_markup_mode="rich",

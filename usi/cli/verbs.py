@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 START, MEASURE, DATA, WORKSPACE = "Start here", "Measure", "Transcripts", "Workspace"
 DECIDE = "Decide"
+
+
+def reflow(text: str | None) -> str:
+    """Help text with each paragraph on one line, except those that begin with a backspace mark."""
+    paragraphs = cleandoc(text or "").split("\n\n")
+    return "\n\n".join(
+        part if part.startswith("\b") else part.replace("\n", " ") for part in paragraphs
+    ).replace("[", r"\[")
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,8 @@ class Verb:
         app = getattr(module, "app", None)
         if app is None:
             app = typer.Typer(add_completion=False, rich_markup_mode="rich")
-            app.command(name=self.name)(guarded(module.command))
+            function = module.command
+            app.command(name=self.name, help=reflow(function.__doc__))(guarded(function))
         command = get_command(app)
         command.name = self.name
         return command

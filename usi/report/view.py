@@ -136,6 +136,8 @@ def headline(card: Scorecard) -> list[str]:
     lines = []
     human = card.human.index
     reference = "people" if card.human.is_human else "runs of the reference"
+    if card.synthetic:
+        reference = f"synthetic {reference}"
     if human.value is not None:
         lines.append(
             f"Ceiling: {reference} score {human.value:.1f} of 100 against each other "

@@ -1,0 +1,38 @@
+"""``usi explain``: a signature in plain words."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from usi.cli.console import out, printed
+from usi.cli.options import Print, Printed
+
+
+def command(
+    signature: Annotated[
+        str, typer.Argument(metavar="SIGNATURE", help="Long or short form; quote it for the shell.")
+    ],
+    print_: Print = Printed.AUTO,
+) -> None:
+    """Read a signature back in plain words.
+
+    Every scorecard carries the signature of how its numbers were made. Numbers of different
+    signatures are not comparable.
+
+    \b
+    Example:
+      usi explain 'USI|profile:tau-usi|corpus:people@ab12|terms:6|v:0.1.0'
+    """
+    import json
+
+    from usi.run import explain, parse
+
+    parsed = parse(signature)
+    choice = printed(print_)
+    if choice is Printed.JSON:
+        fields = {"index": parsed.index, **parsed.fields}
+        out(json.dumps(fields, indent=2, ensure_ascii=False) + "\n")
+    elif choice is Printed.TABLE:
+        out("".join(f"{line}\n" for line in explain(parsed)))

@@ -1,0 +1,124 @@
+"""From the options of a gate to its verdict, and from a verdict to files, stdout and exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from usi.cli.options import Printed
+from usi.errors import UsageError
+
+if TYPE_CHECKING:
+    from usi.gate.criteria import Criteria
+    from usi.gate.verdict import Verdict
+
+FORMS = (".json", ".md", ".junit.xml")
+
+
+def criteria_of(criteria: str | None, tier: str | None, family_size: int | None = None) -> Criteria:
+    """Criteria from the options, else from ``[gate]`` of the workspace's settings.
+
+    Raises
+    ------
+    UsageError
+        Where both options are given, or none and the settings hold no criteria.
+    """
+    from usi.gate.criteria import read_criteria, resolve
+    from usi.gate.criteria import tier as tier_named
+
+    if criteria is not None and tier is not None:
+        raise UsageError(
+            '--criteria and --tier do not go together; write tier = "..." in the criteria file'
+        )
+    if tier is not None:
+        found = tier_named(tier)
+    elif criteria is not None:
+        found = read_criteria(criteria)
+    else:
+        from usi.cli.settings import find_workspace
+
+        workspace = find_workspace()
+        if not workspace.settings.gate:
+            raise UsageError(
+                "no criteria: give --tier A, B or C, or --criteria gate.toml, or write a table "
+                "[gate] in usi.toml"
+            )
+        file = workspace.file.name if workspace.file else None
+        found = resolve(workspace.settings.gate, file=f"{file} [gate]")
+    if family_size is not None:
+        found = found.model_copy(update={"family_size": family_size})
+    return found
+
+
+def gate_file(
+    scorecard: str,
+    *,
+    criteria: str | None,
+    tier: str | None,
+    simulator: str | None,
+    family_size: int | None,
+    as_of: str | None,
+    baseline: Path | None,
+    anchor: Path | None,
+    margins: tuple[float, float],
+    outputs: Sequence[Path],
+    force: bool,
+) -> Verdict:
+    """Read a scorecard file and decide; outputs are checked before anything is read."""
+    from usi.gate.age import scored_on
+    from usi.gate.gate import gate_scorecard
+    from usi.report import files
+    from usi.score.scorecard import Scorecard
+
+    named = [p for p in (baseline, anchor) if p is not None]
+    inputs = [Path(p) for p in (scorecard, criteria) if p not in (None, "-")] + named
+    files.claim(outputs, known=FORMS, force=force, inputs=inputs)
+    rules = criteria_of(criteria, tier, family_size)
+    card = Scorecard.read("/dev/stdin" if scorecard == "-" else scorecard)
+    day = None if scorecard == "-" else scored_on(scorecard)
+    return gate_scorecard(card, rules, as_of, scored_on=day, simulator=simulator)
+
+
+def deliver(
+    verdict: Verdict,
+    *,
+    outputs: Sequence[Path],
+    show: Printed,
+    force: bool,
+    quiet: bool,
+    exit_zero: bool,
+) -> None:
+    """Write the files, print, annotate where this runs on GitHub, and end with the exit code.
+
+    Raises
+    ------
+    SystemExit
+        With the verdict's exit code where it is not 0.
+    """
+    from usi.cli import console as say
+    from usi.report import files, github, junit, verdict_markdown
+
+    forms = files.claim(outputs, known=FORMS, force=force)
+    makers = {
+        ".json": lambda: verdict.to_json(),
+        ".md": lambda: verdict_markdown.render(verdict),
+        ".junit.xml": lambda: junit.render(verdict),
+    }
+    files.write_all({path: files.text(makers[form]()) for path, form in forms.items()})
+    match say.printed(show):
+        case Printed.TABLE:
+            say.out(verdict.to_text())
+        case Printed.JSON:
+            say.out(verdict.to_json())
+            say.note(verdict.to_text().rstrip("\n"), quiet=quiet)
+        case _:
+            pass
+    # On stderr, where the runner reads them too, so that stdout stays JSON.
+    sys.stderr.write(github.publish(verdict, os.environ))
+    if verdict.exit_code and not exit_zero:
+        raise SystemExit(verdict.exit_code)
+    if verdict.exit_code:
+        say.note(f"--exit-zero: exit code {verdict.exit_code} is not used", quiet=quiet)
