@@ -1,0 +1,64 @@
+"""What a format's reader is given beside its file: options, and where to note things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from usi.load.fields import BadField
+from usi.load.jsonstream import Cursor
+from usi.load.labels import domain_for
+from usi.load.notes import LoadNotes
+from usi.load.options import LoadOptions
+from usi.load.source import Source, Stream
+from usi.records import Session
+
+
+@dataclass
+class Context:
+    """One file being read.
+
+    Attributes
+    ----------
+    source, options, notes
+        The file, what the user asked for, and where remarks go.
+    label
+        Simulator's label of sessions that carry none.
+    seen
+        Keys of sessions that were read under this label, to find duplicates.
+    """
+
+    source: Source
+    options: LoadOptions
+    notes: LoadNotes
+    label: str
+    seen: set[Any] = field(default_factory=set)
+
+    def domain(self, found: str | None) -> str:
+        """Apply the domain rule."""
+        return domain_for(found, self.options.domain, self.source.filename)
+
+    def cursor(self, stream: Stream) -> Cursor:
+        """A cursor over the opened file."""
+        return Cursor(stream, file=self.source.name, max_record=self.options.max_record)
+
+    def leave_out(self, reason: str, count: int = 1) -> None:
+        """Count something that is set aside."""
+        self.notes.left_out[reason] += count
+
+    def is_new(self, key: Any, reason: str) -> bool:
+        """Whether a session of this key was not read before; a repeated one is counted."""
+        if key in self.seen:
+            self.leave_out(reason)
+            return False
+        self.seen.add(key)
+        return True
+
+    def build(self, make: Callable[[], Session | None], row: int | None) -> Session | None:
+        """Make a session; a bad field becomes a noted problem and gives ``None``."""
+        try:
+            return make()
+        except BadField as bad:
+            self.notes.add_problem(bad.at(self.source.name, row))
+            return None

@@ -1,0 +1,75 @@
+"""What a loader has to tell beside the sessions: files, what it left out, what was wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from usi.errors import InputError
+
+MAX_PROBLEMS = 10_000
+"""Problems kept with their place; a file of millions of bad rows must not fill the memory."""
+
+
+@dataclass
+class InputFile:
+    """One file that was read.
+
+    Attributes
+    ----------
+    name
+        As the user gave it; members of an archive as ``archive.zip/member.json``.
+    layout
+        The format that read it.
+    sha256, bytes
+        Of the stored bytes of the file (of a member: its own bytes), once it was read whole.
+    sessions
+        How many sessions came out of it.
+    """
+
+    name: str
+    layout: str
+    sha256: str | None = None
+    bytes: int = 0
+    sessions: int = 0
+
+
+@dataclass
+class LoadNotes:
+    """Complete when the sessions were read to their end.
+
+    Attributes
+    ----------
+    left_out
+        Reason to count of what the loader set aside or dropped. Reasons that speak of messages
+        begin with ``"message: "``, those that speak of sessions with ``"session: "``.
+    problems
+        Bad rows; they are raised together when the stream ends.
+    remarks
+        What the user should know and need not mend.
+    files
+        The files, in the order in which they were read.
+    """
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    problems: list[InputError] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    files: list[InputFile] = field(default_factory=list)
+    more_problems: int = 0
+
+    @property
+    def layout(self) -> str | None:
+        """The format of the files; several joined by ``+``; ``None`` before a file was read."""
+        return "+".join(sorted({file.layout for file in self.files})) or None
+
+    def add_problem(self, problem: InputError) -> None:
+        """Keep a bad row, up to `MAX_PROBLEMS`."""
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(problem)
+        else:
+            self.more_problems += 1
+
+    def remark(self, text: str) -> None:
+        """Keep a remark, once."""
+        if text not in self.remarks:
+            self.remarks.append(text)

@@ -1,0 +1,226 @@
+"""Where bytes come from: files, folders, stdin, compressed files and archives, read as they are.
+
+Compression is told by the first bytes, never by the name. Nothing is ever unpacked to a path.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from usi.errors import InputError
+
+BUFFER = 2**20
+STDIN = "-"
+EXPANDED_FREELY = 256 * 2**20
+MAX_RATIO = 200
+"""A file that grows beyond `EXPANDED_FREELY` and by more than this factor is taken for a bomb."""
+
+
+class _Hashing(io.RawIOBase):
+    """Passes bytes through and hashes them."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw, self._hash, self.size = raw, hashlib.sha256(), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._raw.read(len(buffer))
+        buffer[: len(data)] = data
+        self._hash.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def finish(self) -> str:
+        """Read what is left (so that the hash is that of the whole file); the hex digest."""
+        while self.read(BUFFER):
+            pass
+        return self._hash.hexdigest()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._raw.close()
+        super().close()
+
+
+class _Guarded(io.RawIOBase):
+    """Turns the many errors of decompression into ours and refuses what grows without end."""
+
+    def __init__(self, inner: Any, name: str, stored: Callable[[], int], packed: bool) -> None:
+        self._inner, self._name, self._stored, self._packed = inner, name, stored, packed
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._inner.read(len(buffer))
+        except (EOFError, OSError, lzma.LZMAError, zlib.error, RuntimeError) as error:
+            what = "can't be decompressed" if self._packed else "can't be read"
+            raise InputError(
+                f"{what}: {error}. The file is truncated or damaged", file=self._name
+            ) from None
+        buffer[: len(data)] = data
+        self._size += len(data)
+        if self._packed and self._size > max(EXPANDED_FREELY, MAX_RATIO * self._stored()):
+            raise InputError(
+                f"refused: it grows more than {MAX_RATIO}-fold when decompressed, as archive "
+                "bombs do. Unpack it yourself if you trust it",
+                file=self._name,
+            )
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
+        super().close()
+
+
+@dataclass
+class Stream:
+    """An opened source: buffered, decompressed bytes and the digest of what is stored."""
+
+    buffered: io.BufferedReader
+    hashing: _Hashing
+
+    def read(self, size: int, /) -> bytes:
+        """Up to `size` bytes; empty at the end."""
+        return self.buffered.read(size)
+
+    def readline(self, size: int, /) -> bytes:
+        """A line, or the first `size` bytes of it."""
+        return self.buffered.readline(size)
+
+    def digest(self) -> tuple[str, int]:
+        """SHA-256 and size of the stored bytes, reading whatever was not read yet."""
+        return self.hashing.finish(), self.hashing.size
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.buffered.close()
+        self.hashing.close()
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file, wherever it lies; every `open` starts from its beginning.
+
+    Attributes
+    ----------
+    name
+        As the user gave it; for members ``archive/member``.
+    open_stored
+        Opens the stored bytes.
+    folder
+        Name of the folder or archive that was given, where the file was found in one.
+    parts
+        Files that belong to this one (the simulations of a tau2 folder).
+    label
+        Simulator's label, where it is not that of the file name.
+    """
+
+    name: str
+    open_stored: Callable[[], Any] = field(repr=False, compare=False)
+    folder: str | None = None
+    parts: tuple[Source, ...] = ()
+    label: str | None = None
+
+    @property
+    def filename(self) -> str:
+        """Last part of the name, which labels and domains come from."""
+        return "stdin" if self.name == STDIN else self.name.replace("\\", "/").rsplit("/", 1)[-1]
+
+    def open(self) -> Stream:
+        """Open for reading; decompressed where the first bytes say so."""
+        hashing = _Hashing(self.open_stored())
+        first = io.BufferedReader(hashing, BUFFER)
+        unpacked = decompressor(first)
+        guarded = _Guarded(unpacked or first, self.name, lambda: hashing.size, bool(unpacked))
+        return Stream(io.BufferedReader(guarded, BUFFER), hashing)
+
+    def check_not_empty(self) -> None:
+        """Refuse a file of no bytes or of white space alone."""
+        with self.open() as stream:
+            while block := stream.read(BUFFER):
+                if block.strip(b"\xef\xbb\xbf \t\r\n"):
+                    return
+        raise InputError("the file is empty", file=self.name)
+
+
+def decompressor(stored: Any) -> Any:
+    """A reader of the decompressed bytes, or ``None`` where the bytes are not compressed."""
+    magic = stored.peek(8)[:8]
+    if magic.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=stored)
+    if magic.startswith(b"\xfd7zXZ\x00"):
+        return lzma.LZMAFile(stored)
+    if magic.startswith(b"\x28\xb5\x2f\xfd"):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(pa.PythonFile(stored, mode="r"), "zstd")
+    return None
+
+
+def opened(path: Path, name: str) -> IO[bytes]:
+    """Open a file, or say in one line why not."""
+    try:
+        return path.open("rb", buffering=0)
+    except OSError as error:
+        raise InputError(f"can't be opened: {error.strerror}", file=name) from None
+
+
+def file_source(path: Path, name: str, folder: str | None = None) -> Source:
+    """The source of one file on disk."""
+    return Source(name, lambda: opened(path, name), folder)
+
+
+def stdin_source() -> Source:
+    """Standard input, kept in an unnamed temporary file so that it can be read again."""
+    kept = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the source
+    stdin = sys.stdin.buffer
+    while block := stdin.read(BUFFER):
+        kept.write(block)
+    kept.flush()
+    return Source(STDIN, lambda: _Window(kept, 0, kept.seek(0, io.SEEK_END)))
+
+
+class _Window(io.RawIOBase):
+    """A part of an open file, with a position of its own."""
+
+    def __init__(self, whole: IO[bytes], start: int, size: int) -> None:
+        self._whole, self._at, self._end = whole, start, start + size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._whole.seek(self._at)
+        data = self._whole.read(min(len(buffer), self._end - self._at))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+
+def walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """Every visible file below a folder, sorted by name, with the name to show for it."""
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(entry for entry in folders if not entry.startswith("."))
+        for entry in sorted(files):
+            path = Path(root, entry)
+            if not entry.startswith("."):
+                yield path, "/".join((name.rstrip("/"), path.relative_to(folder).as_posix()))

@@ -1,0 +1,177 @@
+"""The way in: files of any format become one stream of sessions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from usi.errors import InputError, InputErrors, UsageError
+from usi.load.context import Context
+from usi.load.expand import expand
+from usi.load.labels import simulator_label
+from usi.load.notes import InputFile, LoadNotes
+from usi.load.options import LoadOptions
+from usi.load.sniff import READERS, SURVEYS, describe, sniff
+from usi.load.source import Source
+from usi.records import Session
+
+_DEFAULT = LoadOptions()
+Paths = Sequence[str | Path] | str | Path
+
+
+@dataclass(frozen=True)
+class _Recognised:
+    """A source, its format and the label that its name gives."""
+
+    source: Source
+    layout: str
+    label: str
+
+
+class SessionStream:
+    """Sessions of one or several files, read as they are iterated; memory stays constant.
+
+    Iterate once. Bad rows are collected and raised together (`InputErrors`) at the end; a file
+    that can't go on (truncated, not UTF-8) raises at once.
+
+    Attributes
+    ----------
+    notes
+        Complete when the iteration has ended.
+    label
+        Label of the simulator: ``--name``, else from the name of the first file.
+    """
+
+    def __init__(self, files: Sequence[_Recognised], options: LoadOptions, label: str) -> None:
+        self._files, self._options, self.label = tuple(files), options, label
+        self.notes = LoadNotes()
+        self._sessions = self._read()
+
+    def __iter__(self) -> Iterator[Session]:
+        return self._sessions
+
+    def __next__(self) -> Session:
+        return next(self._sessions)
+
+    def _read(self) -> Iterator[Session]:
+        seen: defaultdict[str, set[object]] = defaultdict(set)
+        for found in self._files:
+            label = self.label if len(self._files) == 1 else self._options.name or found.label
+            yield from self._read_file(found, label, seen[label])
+        if len(self.notes.problems) == 1:
+            raise self.notes.problems[0]
+        if self.notes.problems:
+            raise InputErrors(self.notes.problems)
+
+    def _read_file(self, found: _Recognised, label: str, seen: set[object]) -> Iterator[Session]:
+        source = found.source
+        file = InputFile(source.name, found.layout)
+        self.notes.files.append(file)
+        context = Context(source, self._options, self.notes, label, seen)
+        problems = len(self.notes.problems)
+        before = sum(self.notes.left_out.values())
+        for session in READERS[found.layout](context):
+            file.sessions += 1
+            yield session
+        with source.open() as stream:
+            file.sha256, file.bytes = stream.digest()
+        nothing = len(self.notes.problems) == problems
+        if not file.sessions and nothing and sum(self.notes.left_out.values()) == before:
+            raise InputError("the file holds no sessions", file=source.name)
+
+
+def open_sessions(paths: Paths, *, options: LoadOptions = _DEFAULT) -> SessionStream:
+    """Open files, folders, archives or ``-`` (stdin) as one stream of sessions.
+
+    Parameters
+    ----------
+    paths
+        One or several; folders are walked in sorted order.
+    options
+        See `LoadOptions`.
+
+    Returns
+    -------
+    SessionStream
+        Not read yet, apart from what recognising the format takes.
+
+    Raises
+    ------
+    InputError
+        A file is missing, empty, of no known format, or a folder holds mixed things.
+    UsageError
+        ``options.format`` is unknown.
+    """
+    files = _recognise(paths, options)
+    return SessionStream(files, options, options.name or files[0].label)
+
+
+def group_by_simulator(paths: Paths, options: LoadOptions = _DEFAULT) -> list[SessionStream]:
+    """One stream a simulator: every file is one, and a tau2 folder is one.
+
+    With ``options.name`` all files are runs of the one simulator of that name. Two files of the
+    same label are told apart by the folder that they lie in.
+
+    Raises
+    ------
+    UsageError
+        Two simulators would have the same name.
+    """
+    files = _recognise(paths, options)
+    if options.name is not None:
+        return [SessionStream(files, options, options.name)]
+    labels = [file.label for file in files]
+    if len(set(labels)) < len(labels):
+        labels = [
+            "/".join([*file.source.name.replace("\\", "/").split("/")[-2:-1], label])
+            if labels.count(label) > 1
+            else label
+            for label, file in zip(labels, files, strict=True)
+        ]
+    for label, file in zip(labels, files, strict=True):
+        if labels.count(label) > 1:
+            raise UsageError(
+                f"two inputs give the simulator name {label!r} (one is {file.source.name}); "
+                "rename one, or pass --name where they are runs of one simulator"
+            )
+    return [
+        SessionStream([file], options, label) for label, file in zip(labels, files, strict=True)
+    ]
+
+
+def _recognise(paths: Paths, options: LoadOptions) -> list[_Recognised]:
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise UsageError("no input: give files, folders, or - for standard input")
+    found = []
+    for path in given:
+        sources = expand(path)
+        if len(sources) > 1 and options.format is None:
+            _refuse_mixed(path, sources, options)
+        for source in sources:
+            layout = sniff(source, options)
+            if layout == SURVEYS:
+                raise InputError(
+                    "holds surveys and no conversations; pass its folder with --surveys",
+                    file=source.name,
+                )
+            label = source.label or simulator_label(source.filename)
+            found.append(_Recognised(source, layout, label))
+    return found
+
+
+def _refuse_mixed(path: str | Path, sources: Sequence[Source], options: LoadOptions) -> None:
+    """One message that lists what was recognised as what, where a folder is not of one kind."""
+    kinds = [describe(source, options) for source in sources]
+    if len(set(kinds)) == 1 and kinds[0] in READERS:
+        return
+    listed = "\n".join(
+        f"  {source.name}: {what}" for source, what in zip(sources, kinds, strict=True)
+    )
+    raise InputError(
+        "the folder holds mixed things. Give the files you mean, or move the others away:\n"
+        + listed,
+        file=str(path),
+    )

@@ -1,0 +1,135 @@
+"""tau2-bench results: one file, the folder layout, or simulations on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from usi.load.chat import conversation
+from usi.load.context import Context
+from usi.load.fields import BadField, kind, number, record_of, text, text_id
+from usi.load.jsonstream import Cursor
+from usi.load.taubench import DUPLICATE, array_identity
+from usi.records import MISSING, Outcome, Session, SessionStatus
+
+NAME = "tau2"
+INFRASTRUCTURE = frozenset(
+    ("infrastructure_error", "unexpected_error", "timeout", "context_window_exceeded")
+)
+"""Reasons of termination that are nobody's behaviour: such sessions are counted, never scored."""
+_TAKEN = ("task_id", "trial", "messages", "ticks", "termination_reason")
+
+
+def read(context: Context) -> Iterator[Session]:
+    """Sessions in the order of the file, or of the index of a folder."""
+    info: Any = None
+    with context.source.open() as stream:
+        cursor = context.cursor(stream)
+        if cursor.peek() == b"[":
+            yield from _rows(cursor, context, None)
+            cursor.end()
+            return
+        own: dict[str, Any] = {}
+        for key in cursor.members():
+            if key == "info":
+                info = cursor.value()
+            elif key == "simulations" and cursor.peek() == b"[":
+                info = info if info is not None else _find_info(context)
+                yield from _rows(cursor, context, _domain(info))
+            elif key in ("tasks", "timestamp", "simulation_index"):
+                cursor.skip()
+            else:
+                own[key] = cursor.value()
+        cursor.end()
+    if "messages" in own:
+        yield from _built(own, 1, context, None)
+    for row, part in enumerate(context.source.parts, start=1):
+        with part.open() as stream:
+            cursor = Cursor(stream, file=part.name, max_record=context.options.max_record)
+            value = cursor.value()
+            cursor.end()
+        yield from _built(value, row, context, _domain(info), part.name)
+
+
+def _find_info(context: Context) -> Any:
+    """The ``info`` object, where it stands behind the simulations."""
+    with context.source.open() as stream:
+        cursor = context.cursor(stream)
+        for key in cursor.members():
+            if key == "info":
+                return cursor.value()
+            cursor.skip()
+    return None
+
+
+def _domain(info: Any) -> str | None:
+    environment = info.get("environment_info") if isinstance(info, dict) else None
+    name = environment.get("domain_name") if isinstance(environment, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def _rows(cursor: Cursor, context: Context, domain: str | None) -> Iterator[Session]:
+    for row in cursor.elements():
+        yield from _built(cursor.value(), row, context, domain)
+
+
+def _built(
+    value: Any, row: int, context: Context, domain: str | None, file: str | None = None
+) -> Iterator[Session]:
+    try:
+        session = _session(value, row, context, domain)
+    except BadField as bad:
+        context.notes.add_problem(bad.at(file or context.source.name, None if file else row))
+        return
+    if session is not None:
+        yield session
+
+
+def _session(value: Any, row: int, context: Context, found: str | None) -> Session | None:
+    record = record_of(value)
+    messages = record.get("messages", MISSING)
+    termination = text(record, "termination_reason")
+    if messages is MISSING and termination not in INFRASTRUCTURE and "ticks" not in record:
+        raise BadField("messages", "is missing: a tau2 simulation has its messages there")
+    domain = context.domain(found or text(record, "domain"))
+    task_id, trial = text_id(record, "task_id"), text_id(record, "trial")
+    session_id, key = array_identity(row, domain, task_id, trial, text_id(record, "id"))
+    reward = _reward(record)
+    lost = messages is None or messages is MISSING
+    turns = () if lost else conversation(messages, "messages", context)
+    if key is not None and not context.is_new(key, DUPLICATE):
+        return None
+    status, reason = _status(termination, lost, turns == () and not lost and not messages)
+    return Session(
+        session_id=session_id,
+        turns=turns,
+        simulator=context.label,
+        domain=domain,
+        task_id=task_id,
+        trial=trial,
+        layout=NAME,
+        outcome=Outcome(reward=reward, termination=termination),
+        status=status,
+        status_reason=reason,
+        row=row,
+        meta={name: found for name, found in record.items() if name not in _TAKEN},
+    )
+
+
+def _status(termination: str | None, lost: bool, empty: bool) -> tuple[SessionStatus, str | None]:
+    if termination in INFRASTRUCTURE:
+        return "infrastructure_error", termination
+    if lost:
+        return "failed", "messages is null (turns of full-duplex runs, in `ticks`, are not read)"
+    if empty:
+        return "failed", "messages is empty"
+    return "ok", None
+
+
+def _reward(record: dict[str, Any]) -> float | None:
+    info = record.get("reward_info")
+    if info is None:
+        return number(record.get("reward"), "reward")
+    if not isinstance(info, dict):
+        raise BadField("reward_info", f"must be an object or null, not {kind(info)}")
+    return number(info.get("reward"), "reward_info.reward")

@@ -1,0 +1,158 @@
+"""usi JSONL, the general form: one session a line, every role kept (see docs/formats.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from usi.errors import UsiError
+from usi.load.context import Context
+from usi.load.fields import BadField, kind, number, record_of, survey_of, text, text_id, turns_of
+from usi.load.jsonstream import decode, lines
+from usi.records import MISSING, Outcome, Session, SessionStatus
+
+NAME = "usi-jsonl"
+LABELS = ("full", "partial", "correct_refusal", "wrong_refusal", "failure")
+_STATUSES = get_args(SessionStatus)
+_IDENTITY = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "simulator")
+_ENDING = ("reward", "outcome", "termination", "survey", "status", "status_reason", "keep")
+_OTHER = ("messages", "conversation", "layout", "participant", "agent", "metadata")
+_TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER))
+_FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
+
+
+def read(context: Context) -> Iterator[Session]:
+    """Sessions in the order of the file."""
+    for row, value in _records(context):
+        session = context.build(lambda v=value, r=row: _session(v, r, context), row)  # type: ignore[misc]
+        if session is not None:
+            yield session
+
+
+def _records(context: Context) -> Iterator[tuple[int, Any]]:
+    """Lines; or, where a record spans lines or all stand in one array, one value after another."""
+    source, limit = context.source, context.options.max_record
+    with context.source.open() as stream:
+        one_a_line = _one_record_a_line(context)
+        if one_a_line:
+            for row, offset, data in lines(stream, file=source.name, max_record=limit):
+                yield row, decode(data, file=source.name, row=row, offset=offset)
+            return
+        cursor = context.cursor(stream)
+        if cursor.peek() == b"[":
+            for row in cursor.elements():
+                yield row, cursor.value()
+            cursor.end()
+            return
+        row = 0
+        while cursor.peek():
+            cursor.row = row = row + 1
+            yield row, cursor.value()
+
+
+def _one_record_a_line(context: Context) -> bool:
+    """Whether the first line is a record of its own: an object, or a list of messages."""
+    limit = context.options.max_record
+    with context.source.open() as stream:
+        for _, _, data in lines(stream, file=context.source.name, max_record=limit):
+            if data in (b"{", b"["):
+                return False
+            try:
+                value = decode(data)
+            except UsiError:
+                # A record cut by line ends begins with a bracket that its line does not close.
+                return not data.startswith(b"[")
+            return not (isinstance(value, list) and value and not _is_message(value[0]))
+    return True
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and "messages" not in value and "conversation" not in value
+
+
+def _session(value: Any, row: int, context: Context) -> Session | None:
+    record = {"messages": value} if isinstance(value, list) else record_of(value)
+    field = "messages" if "messages" in record else "conversation"
+    found = record.get(field, MISSING)
+    status, reason = _status(record)
+    if found is MISSING and status == "ok":
+        raise BadField("messages", "neither `messages` nor `conversation` is there")
+    lost = found is None or found is MISSING
+    if lost and status == "ok":
+        status, reason = "failed", f"{field} is null"
+    metadata = record.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise BadField("metadata", f"must be an object, not {kind(metadata)}")
+    # Chat exports keep these in `metadata`; a key of the record itself wins, even a null one.
+    ids = {k: metadata[k] for k in _FROM_METADATA if k in metadata} if metadata else {}
+    ids |= record
+    domain = context.domain(text(ids, "domain"))
+    task_id, trial = text_id(ids, "task_id"), text_id(ids, "trial", "run")
+    own = text_id(ids, "session_id", "id")
+    meta = dict(metadata) if metadata else {}
+    if len(record) > 2 or not _TAKEN.issuperset(record):
+        meta |= {name: extra for name, extra in record.items() if name not in _TAKEN}
+    simulator = text(record, "simulator")
+    if simulator is None or context.options.name:
+        simulator = context.label
+    key, why = _duplicate_key(own, domain, task_id, trial, row)
+    if not context.is_new((simulator, *key), why):
+        return None
+    return Session(
+        session_id=own or (f"{domain}_{task_id}" if task_id is not None else f"row-{row}"),
+        turns=() if lost else turns_of(found, field),
+        simulator=simulator,
+        domain=domain,
+        task_id=task_id,
+        trial=trial,
+        batch=_batch(ids.get("batch")),
+        layout=text(record, "layout") or NAME,
+        keep=record.get("keep", MISSING),
+        outcome=Outcome(
+            reward=number(ids.get("reward"), "reward"),
+            label=_label(record.get("outcome")),
+            termination=text(record, "termination"),
+        ),
+        survey=survey_of(record.get("survey")),
+        participant=text_id(record, "participant"),
+        agent=text_id(record, "agent"),
+        status=status,
+        status_reason=reason,
+        row=row,
+        meta=meta,
+    )
+
+
+def _duplicate_key(
+    own: str | None, domain: str, task_id: str | None, trial: str | None, row: int
+) -> tuple[tuple[Any, ...], str]:
+    if own is not None:
+        return ("id", own), "session: duplicate id"
+    if task_id is not None and trial is not None:
+        return ("task", domain, task_id, trial), "session: duplicate task and trial"
+    return ("row", row), ""
+
+
+def _status(record: dict[str, Any]) -> tuple[SessionStatus, str | None]:
+    status = record.get("status")
+    if status is None:
+        return "ok", text(record, "status_reason")
+    if status not in _STATUSES:
+        raise BadField("status", f"must be one of {', '.join(_STATUSES)}")
+    return status, text(record, "status_reason")
+
+
+def _label(label: Any) -> str | None:
+    if label is None:
+        return None
+    if not isinstance(label, str) or label not in LABELS:
+        raise BadField("outcome", f"must be one of {', '.join(LABELS)}, or null")
+    return label
+
+
+def _batch(batch: Any) -> int | None:
+    if batch is None:
+        return None
+    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch < 2**31:
+        raise BadField("batch", f"must be a whole number from 1, not {kind(batch)} {batch!r:.40}")
+    return batch
