@@ -52,6 +52,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("score", "Score simulators against a human reference.", MEASURE),
     Verb("features", "Compute the behavioural features, one row a session.", MEASURE),
     Verb("explain", "Read a signature back in plain words.", MEASURE),
+    Verb("gate", "Block or admit a simulator: PASS, FAIL or INCONCLUSIVE.", DECIDE),
     Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
     Verb("convert", "Rewrite transcripts as usi JSONL.", DATA),
     Verb("formats", "List the transcript formats that usi reads.", DATA),

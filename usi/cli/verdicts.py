@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,8 +102,8 @@ def deliver(
     from usi.report import files, github, junit, verdict_markdown
 
     forms = files.claim(outputs, known=FORMS, force=force)
-    makers = {
-        ".json": lambda: verdict.to_json(),
+    makers: dict[str, Callable[[], str]] = {
+        ".json": verdict.to_json,
         ".md": lambda: verdict_markdown.render(verdict),
         ".junit.xml": lambda: junit.render(verdict),
     }

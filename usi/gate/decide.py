@@ -167,8 +167,10 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
         )
         why = part.reason or "no bounds on the scorecard"
         return _Score(name, title, threshold, bounded(part), why, note=note)
-    scripted = is_unpaired(simulator) and name in ("clarification", "reaction")
-    note = "; follows the task script, so it never decides FAIL in an unpaired design"
+    scripted = not part.decides_fail or (
+        is_unpaired(simulator) and name in ("clarification", "reaction")
+    )
+    note = "; follows the task script, so it never decides FAIL in this design"
     return _Score(
         name,
         title,
@@ -280,4 +282,11 @@ def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[str, ...]:
     ceiling = simulator.index.ceiling_at_n
     if ceiling is not None:
         lines.append(f"a perfect simulator would score about {ceiling:.1f} with these data")
+    people = simulator.versus_humans
+    if people is not None and people.value is not None:
+        interval = "" if people.low is None else f" [{people.low:+.1f}, {people.high or 0:+.1f}]"
+        lines.append(
+            f"people among themselves score {people.value:+.1f}{interval} points above it, one run "
+            "against one batch (context only: the distance shrinks with fewer data)"
+        )
     return tuple(lines)

@@ -50,15 +50,27 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
                 overrides=True,
             )
         )
-    if is_unpaired(simulator) and criteria.tier in ("A", "B"):
+    limit = "C" if is_unpaired(simulator) else simulator.tier_limit
+    if limit is not None and criteria.tier is not None and criteria.tier < limit:
+        design = simulator.design or "this"
         checks.append(
             Check(
                 id="design",
-                rule=f"tier {criteria.tier} needs a paired design",
+                rule=f"a design that can reach tier {criteria.tier}",
                 state="inconclusive",
-                message=f"unpaired design: tier C at most, {criteria.tier} was asked",
+                message=f"{design} design: tier {limit} at most, {criteria.tier} was asked",
             )
         )
+    checks += [
+        Check(
+            id=f"evidence.{number}",
+            rule="evidence that a verdict can rest on",
+            state="inconclusive",
+            message=reason,
+            overrides=True,
+        )
+        for number, reason in enumerate(simulator.inconclusive, start=1)
+    ]
     coverage = simulator.coverage
     if not is_unpaired(simulator) and coverage is not None and coverage.value is not None:
         enough = coverage.value >= MIN_COVERAGE - EPS

@@ -33,7 +33,7 @@ def escape_property(text: str) -> str:
     return escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def annotations(verdict: Verdict) -> str:
+def workflow_commands(verdict: Verdict) -> str:
     """Workflow commands, one a simulator and one a warning, each a line.
 
     They start at the beginning of a line; foreign text can't start another command, since its
@@ -89,4 +89,4 @@ def publish(verdict: Verdict, environment: Mapping[str, str]) -> str:
             for name, value in outputs(verdict).items():
                 # One line a value: escaped line ends can't start another output.
                 stream.write(f"{name}={printable(value)}\n")
-    return annotations(verdict)
+    return workflow_commands(verdict)

@@ -7,8 +7,12 @@ One suite ``usi`` a simulator; PASS is a passed case, FAIL a ``<failure>``, INCO
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from usi.gate.verdict import Check, SimulatorVerdict, Verdict
+
+if TYPE_CHECKING:
+    from junitparser import TestCase, TestSuite
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -31,14 +35,14 @@ def render(verdict: Verdict) -> str:
     document = JUnitXml("usi")
     for part in verdict.simulators:
         document.add_testsuite(_suite(verdict, part))
-    document.update_statistics()
-    data: bytes = document.tostring()
+    document.update_statistics()  # type: ignore[no-untyped-call]
+    data: bytes = document.tostring()  # type: ignore[no-untyped-call]
     text = re.sub(r' time="[^"]*"', "", data.decode("utf-8"))
     head, _, body = text.partition("?>")
     return f"{head}?>\n<!-- written by usi {verdict.usi_version} -->{body.strip()}\n"
 
 
-def _suite(verdict: Verdict, part: SimulatorVerdict) -> object:
+def _suite(verdict: Verdict, part: SimulatorVerdict) -> TestSuite:
     from junitparser import TestSuite
 
     suite = TestSuite(xml_text(f"usi.{part.name}"))
@@ -59,7 +63,7 @@ def _suite(verdict: Verdict, part: SimulatorVerdict) -> object:
     return suite
 
 
-def _case(verdict: Verdict, part: SimulatorVerdict, check: Check) -> object:
+def _case(verdict: Verdict, part: SimulatorVerdict, check: Check) -> TestCase:
     from junitparser import Failure, Skipped, TestCase
 
     case = TestCase(xml_text(check.rule), classname=xml_text(f"usi.{part.name}.{check.id}"))

@@ -1,0 +1,191 @@
+"""pass^k, corrected success and agent ranking against hand values and simulations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import comb, prod
+
+import numpy as np
+import pytest
+
+from usi.errors import NotScorable
+from usi.gate.agents import rank_agents
+from usi.gate.correct import corrected_success
+from usi.gate.outcomes import Outcomes, Trial, collect
+from usi.gate.passk import crossed_pass_k, elementary_symmetric, pass_hat_k, pass_k
+from usi.records import Outcome, Session
+
+
+def outcomes(successes: dict[str, list[int]], label: str = "x") -> Outcomes:
+    return Outcomes(label, {task: [Trial(s) for s in ss] for task, ss in successes.items()})
+
+
+def test_pass_hat_k_is_the_share_of_k_subsets_that_all_succeed():
+    results = [1, 1, 0, 1, 0]
+    for k in range(1, 6):
+        subsets = list(combinations(results, k))
+        assert pass_hat_k(3, 5, k) == pytest.approx(sum(map(prod, subsets)) / len(subsets))
+
+
+def test_pass_hat_k_does_not_shrink_k():
+    with pytest.raises(ValueError, match="at least 5 trials"):
+        pass_hat_k(1, 4, 5)
+
+
+def test_pass_k_over_tasks_by_hand():
+    found = pass_k(outcomes({"a": [1, 1, 1, 0], "b": [1, 1, 1, 1]}), (1, 2, 8))
+    assert found.values[1].value == pytest.approx((0.75 + 1) / 2)
+    assert found.values[2].value == pytest.approx((0.5 + 1) / 2)
+    assert found.values[8].status == "not_assessed"
+    assert found.values[1].low <= found.values[1].value <= found.values[1].high
+    assert "mixes agent and simulator variance" in found.note
+
+
+def test_uneven_trials_are_undefined_and_the_rest_stands_beside():
+    found = pass_k(outcomes({"a": [1, 1], "b": [1, 0], "c": [1]}), (1, 2))
+    assert found.values[2].reason == "1 of 3 tasks have fewer than 2 graded trials"
+    assert found.enough[2].value == pytest.approx((1 + 0) / 2)
+    assert found.trials_range == (1, 2)
+
+
+def test_plug_in_would_be_biased_and_this_is_not():
+    rng = np.random.default_rng(0)
+    drawn = {f"t{i}": rng.binomial(1, 0.7, 4).tolist() for i in range(20000)}
+    value = pass_k(outcomes(drawn), (4,), replicates=10).values[4].value
+    assert value == pytest.approx(0.7**4, abs=0.01)  # the plug-in gives .386 for a true .240
+
+
+def test_elementary_symmetric_by_definition():
+    row = np.array([0.2, 0.5, 0.9, 1.0])
+    for k in range(1, 5):
+        expected = sum(prod(c) for c in combinations(row, k))
+        assert elementary_symmetric(row[None], k)[0] == pytest.approx(expected)
+
+
+def test_crossed_design_by_hand():
+    # One user always succeeds, the other never: same-script pass^2 = 1/2, cross-script = 0.
+    grid = np.array([[[1, 1], [0, 0]]] * 3, dtype=float)
+    found = crossed_pass_k(grid, (2, 3))
+    assert (found.same[2].value, found.cross[2].value, found.drop[2].value) == (0.5, 0.0, 0.5)
+    assert found.user_share.value == pytest.approx(1.0)
+    assert found.drop[3].status == "not_assessed"
+
+
+def test_without_user_variance_the_drop_is_about_zero():
+    rng = np.random.default_rng(1)
+    rates = rng.uniform(0.2, 0.9, (4000, 1, 1))
+    grid = (rng.uniform(size=(4000, 4, 4)) < rates).astype(float)
+    found = crossed_pass_k(grid, (4,), replicates=200)
+    # True drop 0; the sd of the mean over 4,000 tasks is below .005.
+    assert found.drop[4].value == pytest.approx(0.0, abs=0.02)
+    assert found.user_share.value < 0.02
+
+
+def test_seeds_in_the_metadata_make_the_design_crossed():
+    sessions = [
+        Session(
+            session_id=f"{t}-{u}-{a}",
+            task_id=str(t),
+            outcome=Outcome(reward=float(u == 0)),
+            meta={"user_seed": u, "agent_seed": a},
+        )
+        for t in range(3)
+        for u in range(2)
+        for a in range(2)
+    ]
+    found = pass_k(collect(sessions, label="x"), (2,))
+    assert found.crossed is not None
+    assert found.crossed.drop[2].value == 0.5
+    twice = pass_k(collect([*sessions, sessions[0]], label="x"), (2,))
+    assert twice.crossed is None
+    assert "twice" in twice.note
+
+
+def test_failed_runs_null_rewards_and_unnamed_tasks_are_counted():
+    sessions = [
+        Session(session_id="a", task_id="1", domain="airline", outcome=Outcome(reward=0.5)),
+        Session(session_id="b", task_id="1", domain="airline", status="failed"),
+        Session(session_id="c", task_id="1", domain="airline"),
+        Session(session_id="d", outcome=Outcome(reward=1.0)),
+    ]
+    found = collect(sessions, label="x", threshold=0.5)
+    assert found.trials == {"airline_1": [Trial(1)]}
+    assert Counter(found.left_out) == {"failed": 1, "no reward": 1, "no task id": 1}
+
+
+def test_an_identical_simulator_is_corrected_to_its_own_mean():
+    rng = np.random.default_rng(2)
+    rates = {f"t{i:03d}": rng.binomial(1, 0.6, 3).tolist() for i in range(100)}
+    people = {task: rates[task] for task in list(rates)[:40]}
+    found = corrected_success(outcomes(rates), outcomes(people))
+    assert found.weight == pytest.approx(1.0)
+    assert found.corrected.value == pytest.approx(np.mean([np.mean(v) for v in rates.values()]))
+    assert found.sd_corrected < found.sd_humans_alone
+
+
+def test_correction_removes_a_constant_bias_and_bounds_cover_the_truth():
+    rng = np.random.default_rng(3)
+    covered, errors = 0, []
+    for study in range(60):
+        p = rng.beta(2, 1.5, 165)
+        sim = {f"t{i:03d}": rng.binomial(1, min(1, p[i] + 0.12), 10).tolist() for i in range(165)}
+        people = {f"t{i:03d}": rng.binomial(1, p[i], 3).tolist() for i in range(0, 165, 4)}
+        found = corrected_success(outcomes(sim), outcomes(people), replicates=300, seed=study)
+        errors.append(found.corrected.value - p.mean())
+        covered += found.corrected.low <= p.mean() <= found.corrected.high
+    assert np.mean(errors) == pytest.approx(0.0, abs=0.025)  # the simulator alone is .1 too high
+    assert covered >= 46  # nominal 90 %; 85 % less three Monte-Carlo sds
+
+
+def test_an_unrelated_simulator_gets_no_weight():
+    rng = np.random.default_rng(4)
+    sim = {f"t{i:04d}": [int(rng.integers(2))] for i in range(2000)}
+    people = {task: [int(rng.integers(2))] for task in list(sim)[:1000]}
+    assert corrected_success(outcomes(sim), outcomes(people)).weight < 0.1
+
+
+def test_correction_refuses_what_it_cannot_do():
+    few = outcomes({f"t{i}": [1] for i in range(5)})
+    with pytest.raises(NotScorable, match="at least 10"):
+        corrected_success(few, few)
+    with pytest.raises(NotScorable, match="not run by x"):
+        corrected_success(few, outcomes({"elsewhere": [1]}))
+
+
+def agents(rates: dict[str, float], seed: int, tasks: int = 200) -> dict[str, Outcomes]:
+    rng = np.random.default_rng(seed)
+    return {
+        name: outcomes({f"t{i}": rng.binomial(1, p, 3).tolist() for i in range(tasks)}, name)
+        for name, p in rates.items()
+    }
+
+
+def test_agents_in_the_same_order_do_not_flip_and_gaps_are_signed():
+    people = agents({"a": 0.3, "b": 0.6, "c": 0.9}, 1)
+    easier = agents({"a": 0.5, "b": 0.75, "c": 0.95}, 2)
+    found = rank_agents(people, easier)
+    assert found.tau.value == 1.0
+    assert max(flip.probability for flip in found.flips) < 0.05
+    assert found.gaps["a"].low > 0.1
+    assert found.gaps["a"].low < 0.2 < found.gaps["a"].high
+
+
+def test_a_reversed_order_flips():
+    found = rank_agents(
+        agents({"a": 0.3, "b": 0.6, "c": 0.9}, 1), agents({"a": 0.9, "b": 0.6, "c": 0.3}, 2)
+    )
+    assert found.tau.value == -1.0
+    assert min(flip.probability for flip in found.flips) > 0.95
+
+
+def test_two_agents_are_too_few():
+    two = agents({"a": 0.3, "b": 0.6}, 1)
+    with pytest.raises(NotScorable, match="at least 3"):
+        rank_agents(two, two)
+
+
+def test_comb_is_the_number_of_subsets():
+    # pass_hat_k rests on comb(c, k) = 0 for c < k.
+    assert comb(2, 3) == 0
+    assert pass_hat_k(2, 4, 3) == 0.0
