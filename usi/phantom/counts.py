@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from usi.features.spec import IDENTITY_SCHEMA
-from usi.phantom.plan import ACK, MARK, STOCK, IntArray, Plan
+from usi.phantom.plan import ACK, MARK, STOCK, BoolArray, IntArray, Plan
 from usi.phantom.wording import FRAGMENTS, LOOP
 from usi.phantom.wording import STOCK as STOCK_TEXT
 from usi.records import Side
+
+if TYPE_CHECKING:
+    from usi.features.table import SessionTable
 
 _MARK_WORDS = np.array([FRAGMENTS[name].words for name in MARK], dtype=np.int64)
 _LOOP_WORDS = len(LOOP.split())
@@ -57,6 +60,7 @@ def tau_usi_counts(plan: Plan) -> dict[str, IntArray]:
     tokens = plan.long_words + marks["identifier"]
     stock = per_session(plan, plan.kind == STOCK)
     role = per_session(plan, marks["role"])
+    repeat = plan.repeat | (stock > _REPEATS) | _fragment_loops(plan)
 
     def count(flags: np.ndarray[tuple[int], np.dtype[np.generic]]) -> IntArray:
         return per_session(plan, flags)
@@ -66,7 +70,7 @@ def tau_usi_counts(plan: Plan) -> dict[str, IntArray]:
         "short": count(words <= 3),
         "dash": count(marks["dash"]),
         "ack": count(plan.kind == ACK),
-        "repeat": (plan.repeat | (stock > _REPEATS)).astype(np.int64),
+        "repeat": repeat.astype(np.int64),
         "id_confuse": (role > 0).astype(np.int64),
         "id_tokens": count(tokens),
         "uncertainty": count(marks["uncertainty"] | marks["lack"]),
@@ -78,6 +82,25 @@ def tau_usi_counts(plan: Plan) -> dict[str, IntArray]:
         "accusation": count(marks["accusation"]),
         "pivot": count(marks["pivot"]),
     }
+
+
+def _fragment_loops(plan: Plan) -> BoolArray:
+    """Sessions in which one wording of three or more words stands in too many turns."""
+    found = np.zeros(len(plan), dtype=np.bool_)
+    if not (plan.turns > _REPEATS).any():
+        return found
+    info = plan.marks[:, MARK["info"]]
+    for name, fragment in FRAGMENTS.items():
+        if fragment.words < 3:
+            continue
+        if name in ("info", "request"):
+            has = info & (plan.request == (name == "request"))
+        else:
+            has = plan.marks[:, MARK[name]]
+        which = plan.wording % len(fragment.wordings)
+        for wording in range(len(fragment.wordings)):
+            found |= per_session(plan, has & (which == wording)) > _REPEATS
+    return found
 
 
 def identity_columns(
@@ -156,6 +179,25 @@ def count_frame(
         plan, side=side, simulator=simulator, first_seq=first_seq, resolved=resolved
     ) | {name: pl.Series(name, values) for name, values in counts.items()}
     return pl.DataFrame(data)
+
+
+def phantom_table(
+    plan: Plan, profile: str, *, side: Side, simulator: str = "", resolved: bool = True
+) -> SessionTable:
+    """The session table of a plan, as extraction from its texts would give it.
+
+    Examples
+    --------
+    >>> from usi.phantom import default_tasks, draw, load_spec
+    >>> plan = draw(load_spec("human"), default_tasks(10), replicates=3, seed=1)
+    >>> len(phantom_table(plan, "tau-usi", side="human"))
+    30
+    """
+    from usi.features.registry import get_profile
+    from usi.features.table import SessionTable
+
+    frame = count_frame(plan, profile, side=side, simulator=simulator, resolved=resolved)
+    return SessionTable(frame, get_profile(profile).name, get_profile(profile).lexicon)
 
 
 def profile_counts(plan: Plan, profile: str) -> dict[str, IntArray]:
