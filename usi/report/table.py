@@ -73,7 +73,8 @@ def print_scorecard(card: Scorecard, console: Console) -> None:
     from rich.text import Text
 
     table = wide_table(card)
-    if Measurement.get(console, console.options, table).maximum <= console.width:
+    unbounded = console.options.update(width=10_000)
+    if Measurement.get(console, unbounded, table).maximum <= console.width:
         console.print(table)
     else:
         console.print(*narrow_tables(card, console.width))
