@@ -44,10 +44,16 @@ _PUBLISHED_RUN_ID = r"^(airline|retail)_\d+_\d+$"
 _BARE_ID = r"^(airline|retail)_\d+$"
 
 
-def _is_id_row() -> pl.Expr:
+def is_id_row() -> pl.Expr:
+    """Whether a row names its task (and batch or run) inside its id."""
     return (pl.col("layout") == ID_LAYOUT) | (
         pl.col("task_id").is_null() & ~pl.col("layout").is_in(NO_ID_LAYOUTS)
     )
+
+
+def names_run_by_id() -> pl.Expr:
+    """Whether a row has nothing but its id to tell run or batch from."""
+    return is_id_row() & (pl.col("trial").is_null() | (pl.col("layout") == ID_LAYOUT))
 
 
 def _explicit_task() -> pl.Expr:
@@ -136,8 +142,13 @@ def _batches_by_id(frame: pl.DataFrame, run_ids: RunIds) -> list[tuple[str, int]
 
 
 def _strip_trial(frame: pl.DataFrame) -> pl.Expr:
-    """Task of id rows that have a trial: the id without the trial at its end."""
-    return pl.col("session_id").str.strip_suffix(pl.lit("_") + pl.col("trial"))
+    """Task of id rows that have a trial: the id, without the trial where every id ends with it."""
+    session_id, end = pl.col("session_id"), pl.lit("_") + pl.col("trial")
+    rows = frame.filter(pl.col("trial").is_not_null() & pl.col("task_id").is_null())
+    ends = rows.select(
+        (session_id.str.ends_with(end) & ~session_id.str.contains(_BARE_ID)).all()
+    ).item()
+    return session_id.str.strip_suffix(end) if ends else session_id
 
 
 def _with_pairs(
@@ -179,12 +190,12 @@ def assign_keys(frame: pl.DataFrame, *, side: Side, run_ids: RunIds = "auto") ->
         The same columns; ``task`` is null where a row names none.
     """
     frame = frame.with_columns(
-        task=pl.when(_is_id_row()).then(None).otherwise(_explicit_task()),
+        task=pl.when(is_id_row()).then(None).otherwise(_explicit_task()),
         run=pl.lit(None, pl.String()),
         batch=pl.lit(None, pl.Int64()),
     )
-    id_rows = frame.select(_is_id_row().alias("x"))["x"]
-    with_trial = frame["trial"].is_not_null() & (frame["layout"] != ID_LAYOUT)
+    id_rows = frame.select(is_id_row().alias("x"))["x"]
+    with_trial = frame.select(~names_run_by_id() & pl.col("trial").is_not_null()).to_series()
     frame = frame.with_columns(
         task=pl.when(id_rows & with_trial).then(_strip_trial(frame)).otherwise(pl.col("task"))
     )

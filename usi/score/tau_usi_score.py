@@ -1,0 +1,233 @@
+"""The components of the published index, batch by batch (arXiv 2603.11245 and its scorer)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from usi.errors import NotScorable
+from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.records import SurveyAnswer
+from usi.score.calibration import binned_gap
+from usi.score.dice import dice
+from usi.score.keys import split_batch
+from usi.score.survey import Imputed, agreement, answers_of, batch_agreement, published_rng
+from usi.score.tau_usi_data import Row, SideData
+
+
+@dataclass(frozen=True)
+class BatchScore:
+    """Behaviour of one batch (or one pair of batches): rows, Dice scores, dimensions."""
+
+    human: Row
+    simulator: Row
+    features: dict[str, float]
+    dimensions: dict[str, float]
+
+
+@dataclass
+class Behaviour:
+    """Behaviour over all batches; ``None`` where a batch shares no task with any run."""
+
+    batches: list[BatchScore | None] = field(default_factory=list)
+    tasks: set[str] = field(default_factory=set)
+    runs: set[str] = field(default_factory=set)
+    rows: set[int] = field(default_factory=set)
+    human_rows: set[int] = field(default_factory=set)
+
+    @property
+    def scored(self) -> list[BatchScore]:
+        """The batches that have a score."""
+        return [batch for batch in self.batches if batch is not None]
+
+
+def compare_rows(human: Row, simulator: Row, specs: Sequence[FeatureSpec]) -> BatchScore:
+    """Dice score of every feature (0 to 1) and of the four dimensions (points)."""
+    features = {
+        spec.name: dice(float(h), float(m))
+        for spec, h, m in zip(specs, human, simulator, strict=True)
+    }
+    dimensions = {
+        dimension: float(np.mean([features[s.name] for s in specs if s.dimension == dimension]))
+        * 100
+        for dimension in DIMENSIONS
+    }
+    return BatchScore(human, simulator, features, dimensions)
+
+
+def behaviour(human: SideData, simulator: SideData, specs: Sequence[FeatureSpec]) -> Behaviour:
+    """Score the runs of a simulator against each batch of people.
+
+    Every run is pooled over the tasks that it shares with the batch; the rows of the runs are
+    averaged with equal weight; the batch is pooled over the union of the shared tasks.
+
+    Raises
+    ------
+    NotScorable
+        Where the public scorer would take a missing value for perfect: a run (or the batch)
+        whose shared sessions have no user turn, or no shared task at all.
+    """
+    result = Behaviour()
+    for batch in human.groups:
+        rows: list[Row] = []
+        union: set[str] = set()
+        for run in simulator.groups:
+            shared = simulator.kept[run].keys() & human.kept[batch].keys()
+            if not shared:
+                continue
+            row = simulator.pooled(run, shared)
+            if row is None:
+                raise NotScorable(_silent_run(simulator.name, run, batch, len(shared)))
+            rows.append(row)
+            union |= shared
+            result.runs.add(run)
+            result.rows.update(simulator.rows_of(run, shared))
+        if not rows:
+            result.batches.append(None)
+            continue
+        people = human.pooled(batch, union)
+        if people is None:
+            raise NotScorable(_silent_batch(simulator.name, batch, len(union)))
+        model = (
+            rows[0]
+            if len(rows) == 1
+            else np.array([np.mean(column) for column in zip(*rows, strict=True)])
+        )
+        result.batches.append(compare_rows(people, model, specs))
+        result.tasks |= union
+        result.human_rows.update(human.rows_of(batch, union))
+    if not result.scored:
+        raise NotScorable(_no_overlap(human, simulator))
+    return result
+
+
+def _silent_run(name: str, run: str, batch: str, n: int) -> str:
+    return (
+        f"{name}: run {run} has no user turn in any of the {n} sessions that it shares with batch "
+        f"{batch}, so its behaviour can't be compared (the published scorer would call it "
+        "perfect). Look at the roles of the messages with: usi validate FILE; the user's must be "
+        'exactly "user". Or score without this run.'
+    )
+
+
+def _silent_batch(name: str, batch: str, n: int) -> str:
+    return (
+        f"{name}: batch {batch} of the reference has no user turn in any of the {n} sessions that "
+        "it shares with the simulator, so there is nothing to compare with (the published scorer "
+        "would call it perfect). Look at the reference with: usi validate CORPUS, and at "
+        "--human-source: the cleaning for people drops other messages than that for simulators."
+    )
+
+
+def _no_overlap(human: SideData, simulator: SideData) -> str:
+    def some(data: SideData) -> str:
+        tasks = sorted(data.task_set())
+        return ", ".join(repr(task[:60]) for task in tasks[:3]) or "none that counts"
+
+    runs = ", ".join(simulator.groups[:5]) or "none"
+    batches = ", ".join(human.groups[:5]) or "none"
+    return (
+        f"{simulator.name}: no session shares its task with the reference (runs: {runs}; batches: "
+        f"{batches}), so there is nothing to score. Tasks of the simulator: {some(simulator)}; of "
+        f"the reference: {some(human)}. Where the ids end with the number of the run (and the "
+        "file has at most 170 entries, which the published rule reads as one run): --run-ids "
+        "suffix. Where only the domain is missing: --domain."
+    )
+
+
+def outcome_gaps(
+    human: SideData, simulator: SideData, rates: Mapping[str, float]
+) -> list[float | None]:
+    """Outcome gap of every batch, 0 to 1: mean over runs; ``None`` where no run has one."""
+    gaps: list[float | None] = []
+    for batch in human.groups:
+        people = human.outcomes.get(batch, {})
+        found = [binned_gap(run, people, rates) for run in simulator.outcomes.values()]
+        known = [gap for gap in found if gap is not None]
+        gaps.append(float(np.mean(known)) if known else None)
+    return gaps
+
+
+@dataclass(frozen=True)
+class SurveyScore:
+    """Survey agreement: per batch (or per task, for the human row), and what was drawn."""
+
+    means: list[float | None]
+    tasks: int
+    imputed: int
+
+
+def survey_scores(
+    human: SideData, surveys: Mapping[str, tuple[SurveyAnswer, ...] | None]
+) -> SurveyScore:
+    """Agreement of a simulator's surveys with people; one stream of draws through all batches."""
+    by_batch: dict[str, dict[str, tuple[SurveyAnswer, ...] | None]] = {}
+    for session_id, answers in surveys.items():
+        base, number = split_batch(session_id)
+        by_batch.setdefault(str(number), {})[base] = answers
+    rng, imputed = published_rng(), Imputed()
+    means: list[float | None] = []
+    tasks = 0
+    for batch in human.groups:
+        people = human.surveys[batch]
+        own = by_batch.get(batch, {})
+        ids = sorted(people.keys() & own.keys())
+        given = {i: answers_of(own[i]) for i in ids}
+        scores = batch_agreement(people, given, ids, rng, imputed)
+        means.append(float(np.mean(scores)) if scores else None)
+        tasks += len(scores)
+    return SurveyScore(means, tasks, imputed.answers)
+
+
+def human_eval_scores(
+    human: SideData, surveys: Mapping[str, tuple[SurveyAnswer, ...] | None]
+) -> list[float]:
+    """Agreement of another person's survey with that of batch 1, task by task in file order."""
+    people = human.surveys.get("1", {})
+    rng = published_rng()
+    scores = (
+        agreement(people[session_id], answers_of(answers), rng)
+        for session_id, answers in surveys.items()
+        if session_id in people
+    )
+    return [score for score in scores if score is not None]
+
+
+@dataclass
+class HumanPairs:
+    """How the batches of people score against each other, pair by pair."""
+
+    behaviour: list[BatchScore] = field(default_factory=list)
+    gaps: list[float] = field(default_factory=list)
+    tasks: set[str] = field(default_factory=set)
+    rows: set[int] = field(default_factory=set)
+
+
+def human_pairs(
+    human: SideData, rates: Mapping[str, float], specs: Sequence[FeatureSpec]
+) -> HumanPairs:
+    """Score every pair of batches (i < j), batch i in the place of the simulator for outcomes.
+
+    Raises
+    ------
+    NotScorable
+        Where a batch of a pair has no user turn in the tasks that they share.
+    """
+    pairs = HumanPairs()
+    for k, one in enumerate(human.groups):
+        for other in human.groups[k + 1 :]:
+            shared = human.kept[one].keys() & human.kept[other].keys()
+            if shared:
+                first, second = human.pooled(one, shared), human.pooled(other, shared)
+                if first is None or second is None:
+                    silent = one if first is None else other
+                    raise NotScorable(_silent_batch("reference", silent, len(shared)))
+                pairs.behaviour.append(compare_rows(first, second, specs))
+                pairs.tasks |= shared
+                pairs.rows.update(human.rows_of(one, shared), human.rows_of(other, shared))
+            gap = binned_gap(human.outcomes.get(one, {}), human.outcomes.get(other, {}), rates)
+            if gap is not None:
+                pairs.gaps.append(gap)
+    return pairs
