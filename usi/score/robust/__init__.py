@@ -1,0 +1,1 @@
+"""The profile `robust`: scores that say how sure they are."""

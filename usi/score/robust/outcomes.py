@@ -1,0 +1,96 @@
+"""What a session's outcome is: success or not, by a declared threshold, and the five labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+LABELS: tuple[str, ...] = ("full", "partial", "correct_refusal", "wrong_refusal", "failure")
+"""The five outcome labels."""
+REFUSAL = "correct_refusal"
+_FROM_LABEL = {"full": 1.0, "partial": 0.0, "wrong_refusal": 0.0, "failure": 0.0}
+
+
+@dataclass(frozen=True)
+class Success:
+    """Success of every session.
+
+    Attributes
+    ----------
+    human, simulator
+        1, 0, or NaN where a session has no outcome or is a correct refusal.
+    threshold
+        Success is a reward of at least this; ``None`` where no side has a reward.
+    reason
+        Why there is none; ``None`` where there is.
+    missing
+        Sessions without an outcome, simulator side.
+    """
+
+    human: NDArray[np.float64]
+    simulator: NDArray[np.float64]
+    threshold: float | None
+    reason: str | None
+    missing: int
+
+
+def binary(frame: pl.DataFrame, threshold: float) -> NDArray[np.float64]:
+    """Success of each session: reward >= threshold, else by its label.
+
+    A correct refusal is neither a success nor a failure: it leaves the binary rate and is
+    compared in a stratum of its own.
+    """
+    reward, label = pl.col("reward"), pl.col("outcome_label")
+    value = (
+        pl.when(label == REFUSAL)
+        .then(None)
+        .when(reward.is_not_null() & reward.is_not_nan())
+        .then((reward >= threshold).cast(pl.Float64))
+        .otherwise(label.replace_strict(_FROM_LABEL, default=None, return_dtype=pl.Float64))
+    )
+    column = frame.select(value.cast(pl.Float64).alias("y"))["y"]
+    return column.fill_null(float("nan")).to_numpy().astype(np.float64)
+
+
+def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | None) -> Success:
+    """Success of both sides by one threshold.
+
+    Rewards other than 0 and 1 need a declared threshold: without one, nothing is assessed.
+    """
+    rewards = pl.concat([human["reward"], simulator["reward"]]).drop_nulls().drop_nans()
+    strange = rewards.filter(~rewards.is_in([0.0, 1.0]))
+    cut = 1.0 if threshold is None else threshold
+    sides = [binary(human, cut), binary(simulator, cut)]
+    missing = int(np.isnan(sides[1]).sum() - (simulator["outcome_label"] == REFUSAL).sum())
+    reason = None
+    if threshold is None and len(strange):
+        reason = (
+            f"rewards other than 0 and 1 (such as {strange.sort()[0]:g}): declare what counts as "
+            "success (--reward-threshold)"
+        )
+    else:
+        for side, values in (("human", sides[0]), ("simulated", sides[1])):
+            if np.isnan(values).all():
+                reason = f"no {side} session has an outcome"
+    if reason:
+        sides = [np.full(len(side), np.nan) for side in sides]
+    return Success(sides[0], sides[1], cut if len(rewards) else None, reason, missing)
+
+
+def label_indicators(frame: pl.DataFrame) -> NDArray[np.float64]:
+    """One column a label: 1 where the session has it, NaN where it has no known label."""
+    label = frame["outcome_label"]
+    known = label.is_in(list(LABELS)).fill_null(False).to_numpy()
+    columns = [(label == name).fill_null(False).to_numpy().astype(float) for name in LABELS]
+    result = np.stack(columns, axis=1) if columns else np.empty((frame.height, 0))
+    result[~known] = np.nan
+    return result
+
+
+def label_counts(frame: pl.DataFrame) -> dict[str, int]:
+    """How many sessions have each label (labels in their order; absent ones are 0)."""
+    counts = dict(frame["outcome_label"].drop_nulls().value_counts().iter_rows())
+    return {name: int(counts.get(name, 0)) for name in LABELS} if counts else {}

@@ -1,0 +1,121 @@
+"""Which features are scored: decided by the people alone, before any simulator is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.score.robust.options import MIN_HUMAN_HITS
+from usi.score.robust.values import scored_values
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scorable:
+    """What the human sessions say about one feature.
+
+    Attributes
+    ----------
+    reason
+        Why it can't be scored, ``None`` where it can.
+    hits
+        Human sessions that show it (natural value above 0).
+    sessions
+        Human sessions in which it is defined.
+    rare
+        Whether it is unscorable because people hardly ever show it.
+    """
+
+    reason: str | None
+    hits: int
+    sessions: int
+    rare: bool
+
+
+def scorability(values: Array, specs: Sequence[FeatureSpec]) -> dict[str, Scorable]:
+    """Judge every feature by all human sessions of the corpus.
+
+    Parameters
+    ----------
+    values
+        Natural values, shape (sessions, features), NaN = undefined.
+    specs
+        Features, in the order of the columns.
+
+    Returns
+    -------
+    dict
+        Feature name -> verdict. A feature without variance, or with fewer than 10 sessions that
+        show its counted pole, is not scored.
+    """
+    counted = scored_values(values, specs)
+    result = {}
+    for column, spec in enumerate(specs):
+        known = ~np.isnan(counted[:, column])
+        scale, plain = counted[known, column], values[known, column]
+        shown = int((plain > 0).sum())
+        hits = int(known.sum()) if spec.scale == "ratio" else int((scale > 0).sum())
+        reason, rare = None, False
+        if not known.any():
+            reason = "no human session has a value"
+        elif spec.scale == "interval":
+            reason = "an interval scale is compared by its distribution, not by means"
+        elif hits < MIN_HUMAN_HITS:
+            reason = (
+                f"{hits} human sessions show it"
+                + (" not" if spec.pole == "complement" else "")
+                + f", at least {MIN_HUMAN_HITS} are needed"
+            )
+            rare = spec.pole == "as_is"
+        elif float(scale.max()) == float(scale.min()):
+            reason = "people do not vary in it"
+        result[spec.name] = Scorable(reason, shown, int(known.sum()), rare)
+    return result
+
+
+PAIRED_ONLY = "follows the task, not the user: scored in paired designs only"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Features of a dimension that enter its score.
+
+    Attributes
+    ----------
+    scored
+        Names, in the order of the profile.
+    declared
+        How many features the dimension has.
+    reason
+        Why the dimension is not assessed, ``None`` where it is.
+    """
+
+    scored: tuple[str, ...]
+    declared: int
+    reason: str | None
+
+
+def select(
+    specs: Sequence[FeatureSpec], verdicts: dict[str, Scorable], *, paired: bool
+) -> dict[str, Selection]:
+    """Features of every dimension; it needs at least half of its own, and at least two."""
+    result = {}
+    for dimension in DIMENSIONS:
+        own = [spec for spec in specs if spec.dimension == dimension and spec.scored]
+        scored = tuple(
+            spec.name
+            for spec in own
+            if verdicts[spec.name].reason is None and (paired or spec.scope == "any")
+        )
+        reason = None
+        if len(scored) < 2 or 2 * len(scored) < len(own):
+            reason = f"{len(scored)} of its {len(own)} features can be scored" + (
+                "" if paired else " in an unpaired design"
+            )
+        result[dimension] = Selection(scored, len(own), reason)
+    return result
