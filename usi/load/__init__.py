@@ -5,6 +5,8 @@ from usi.load.options import LoadOptions
 from usi.load.sniff import FORMATS
 from usi.load.stream import SessionStream, group_by_simulator, open_sessions
 from usi.load.surveys import read_surveys
+from usi.load.validation import Validation, validate
+from usi.load.write import write_usi_jsonl
 
 __all__ = [
     "FORMATS",
@@ -12,7 +14,10 @@ __all__ = [
     "LoadNotes",
     "LoadOptions",
     "SessionStream",
+    "Validation",
     "group_by_simulator",
     "open_sessions",
     "read_surveys",
+    "validate",
+    "write_usi_jsonl",
 ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from usi.load.fields import BadField
 from usi.load.jsonstream import Cursor
 from usi.load.labels import domain_for
-from usi.load.notes import LoadNotes
+from usi.load.notes import InputFile, LoadNotes
 from usi.load.options import LoadOptions
 from usi.load.source import Source, Stream
 from usi.records import Session
@@ -25,6 +26,8 @@ class Context:
         The file, what the user asked for, and where remarks go.
     label
         Simulator's label of sessions that carry none.
+    file
+        What is noted of the file.
     seen
         Keys of sessions that were read under this label, to find duplicates.
     """
@@ -33,11 +36,22 @@ class Context:
     options: LoadOptions
     notes: LoadNotes
     label: str
+    file: InputFile
     seen: set[Any] = field(default_factory=set)
 
     def domain(self, found: str | None) -> str:
         """Apply the domain rule."""
         return domain_for(found, self.options.domain, self.source.filename)
+
+    @contextmanager
+    def open(self, part: Source | None = None) -> Iterator[Stream]:
+        """Open the file (or a part of it) to read its sessions; notes its digest at the end."""
+        file = self.file if part is None else InputFile(part.name, self.file.layout, sessions=1)
+        if part is not None:
+            self.notes.files.append(file)
+        with (part or self.source).open() as stream:
+            yield stream
+            file.sha256, file.bytes = stream.digest()
 
     def cursor(self, stream: Stream) -> Cursor:
         """A cursor over the opened file."""

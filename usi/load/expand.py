@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from usi.errors import InputError
+from usi.load.archive import members
 from usi.load.source import STDIN, Source, file_source, stdin_source, walk
 
 _BESIDE = (
@@ -12,23 +14,37 @@ _BESIDE = (
 )  # fmt: skip
 _BESIDE_SUFFIXES = (".md", ".toml", ".rst")
 _SURVEY = "survey_comparable_"
+RESULTS, SIMULATIONS = "results.json", "simulations"
 
 
-def expand(path: str | Path) -> list[Source]:
+def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Source]:
     """The files behind one argument, folders and archives walked in sorted order.
 
     Documentation that lies beside data (licence, readme, manifest) and survey files are passed
-    over; everything else must be data.
+    over and named in `passed_over`; everything else must be data.
     """
+    aside = [] if passed_over is None else passed_over
     name = str(path)
     if name == STDIN:
-        return [stdin_source()]
+        source = stdin_source()
+        found = members(source)
+        return [source] if found is None else _without_documentation(found, name, "archive", aside)
     path = Path(path)
     if path.is_dir():
-        return _of_folder(path, name)
+        found = [file_source(file, shown, name) for file, shown in walk(path, name)]
+        return _without_documentation(found, name, "folder", aside)
     if not path.exists():
         raise InputError("there is no such file or folder", file=name)
-    return [file_source(path, name)]
+    source = file_source(path, name)
+    found = members(source)
+    if found is not None:
+        return _without_documentation(found, name, "archive", aside)
+    beside = path.parent / SIMULATIONS
+    if path.name == RESULTS and beside.is_dir():
+        shown = name[: -len(RESULTS)] + SIMULATIONS
+        parts = [file_source(part, called) for part, called in walk(beside, shown)]
+        return join_tau2_folders([source, *parts])
+    return [source]
 
 
 def is_beside_data(filename: str) -> bool:
@@ -41,11 +57,31 @@ def is_beside_data(filename: str) -> bool:
     )
 
 
-def _of_folder(folder: Path, name: str) -> list[Source]:
-    sources = [
-        file_source(path, shown, name) for path, shown in walk(folder, name)
-        if not is_beside_data(path.name)
-    ]  # fmt: skip
+def _without_documentation(
+    found: list[Source], name: str, kind: str, aside: list[str]
+) -> list[Source]:
+    sources = [source for source in found if not is_beside_data(source.filename)]
+    aside += [source.name for source in found if is_beside_data(source.filename)]
     if not sources:
-        raise InputError("the folder holds no data files", file=name)
-    return sources
+        raise InputError(f"the {kind} holds no data files", file=name)
+    return join_tau2_folders(sources)
+
+
+def join_tau2_folders(sources: list[Source]) -> list[Source]:
+    """Join a ``results.json`` with the ``simulations/*.json`` beside it: one source, one simulator.
+
+    Its label is the name of the folder, since all such files have the same name.
+    """
+    joined, taken = [], set()
+    for source in sources:
+        if source.filename != RESULTS:
+            continue
+        folder = source.name[: -len(RESULTS)]
+        below = f"{folder}{SIMULATIONS}/"
+        parts = tuple(part for part in sources if part.name.startswith(below))
+        if parts:
+            taken |= {part.name for part in parts} | {source.name}
+            label = Path(folder).name or Path(folder).resolve().name
+            joined.append(replace(source, parts=parts, label=label))
+    kept = [source for source in sources if source.name not in taken]
+    return sorted([*kept, *joined], key=lambda source: source.name) if joined else sources

@@ -41,5 +41,10 @@ def domain_of_name(filename: str) -> str | None:
 
 
 def domain_for(found: str | None, option: str | None, filename: str) -> str:
-    """The domain rule: the data, else ``--domain``, else the file name, else ``"unknown"``."""
+    """The domain rule: the data, else ``--domain``, else the file name, else ``"unknown"``.
+
+    Data that call their domain ``"unknown"`` leave it to ``--domain`` alone.
+    """
+    if found == UNKNOWN_DOMAIN:
+        return option or UNKNOWN_DOMAIN
     return found or option or domain_of_name(filename) or UNKNOWN_DOMAIN

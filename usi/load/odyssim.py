@@ -25,7 +25,7 @@ def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of the file."""
     runs = _declared_runs(context)
     occurrences: Counter[str] = Counter()
-    with context.source.open() as stream:
+    with context.open() as stream:
         cursor = context.cursor(stream)
         for key in cursor.members():
             if key != "results" or cursor.peek() != b"[":

@@ -12,6 +12,7 @@ import lzma
 import os
 import sys
 import tempfile
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,17 +28,24 @@ MAX_RATIO = 200
 """A file that grows beyond `EXPANDED_FREELY` and by more than this factor is taken for a bomb."""
 
 
+_BROKEN = (EOFError, OSError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+"""What damaged or unreadable files make the standard library raise."""
+
+
 class _Hashing(io.RawIOBase):
     """Passes bytes through and hashes them."""
 
-    def __init__(self, raw: Any) -> None:
-        self._raw, self._hash, self.size = raw, hashlib.sha256(), 0
+    def __init__(self, raw: Any, name: str) -> None:
+        self._raw, self._name, self._hash, self.size = raw, name, hashlib.sha256(), 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._raw.read(len(buffer))
+        try:
+            data = self._raw.read(len(buffer))
+        except _BROKEN as error:
+            raise InputError(f"can't be read: {error}", file=self._name) from None
         buffer[: len(data)] = data
         self._hash.update(data)
         self.size += len(data)
@@ -68,10 +76,10 @@ class _Guarded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             data = self._inner.read(len(buffer))
-        except (EOFError, OSError, lzma.LZMAError, zlib.error, RuntimeError) as error:
-            what = "can't be decompressed" if self._packed else "can't be read"
+        except _BROKEN as error:
             raise InputError(
-                f"{what}: {error}. The file is truncated or damaged", file=self._name
+                f"can't be decompressed: {error}. The file is truncated or damaged",
+                file=self._name,
             ) from None
         buffer[: len(data)] = data
         self._size += len(data)
@@ -147,7 +155,7 @@ class Source:
 
     def open(self) -> Stream:
         """Open for reading; decompressed where the first bytes say so."""
-        hashing = _Hashing(self.open_stored())
+        hashing = _Hashing(self.open_stored(), self.name)
         first = io.BufferedReader(hashing, BUFFER)
         unpacked = decompressor(first)
         guarded = _Guarded(unpacked or first, self.name, lambda: hashing.size, bool(unpacked))
@@ -196,21 +204,29 @@ def stdin_source() -> Source:
     while block := stdin.read(BUFFER):
         kept.write(block)
     kept.flush()
-    return Source(STDIN, lambda: _Window(kept, 0, kept.seek(0, io.SEEK_END)))
+    return Source(STDIN, lambda: Window(kept, 0, kept.seek(0, io.SEEK_END)))
 
 
-class _Window(io.RawIOBase):
+class Window(io.RawIOBase):
     """A part of an open file, with a position of its own."""
 
     def __init__(self, whole: IO[bytes], start: int, size: int) -> None:
-        self._whole, self._at, self._end = whole, start, start + size
+        self._whole, self._start, self._at, self._end = whole, start, start, start + size
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        origin = {io.SEEK_SET: self._start, io.SEEK_CUR: self._at, io.SEEK_END: self._end}[whence]
+        self._at = max(self._start, origin + offset)
+        return self._at - self._start
+
     def readinto(self, buffer: Any) -> int:
         self._whole.seek(self._at)
-        data = self._whole.read(min(len(buffer), self._end - self._at))
+        data = self._whole.read(max(0, min(len(buffer), self._end - self._at)))
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)

@@ -44,9 +44,17 @@ class SessionStream:
         Label of the simulator: ``--name``, else from the name of the first file.
     """
 
-    def __init__(self, files: Sequence[_Recognised], options: LoadOptions, label: str) -> None:
+    def __init__(
+        self,
+        files: Sequence[_Recognised],
+        options: LoadOptions,
+        label: str,
+        passed_over: Sequence[str] = (),
+    ) -> None:
         self._files, self._options, self.label = tuple(files), options, label
         self.notes = LoadNotes()
+        if passed_over:
+            self.notes.remark(f"passed over beside the data: {', '.join(passed_over)}")
         self._sessions = self._read()
 
     def __iter__(self) -> Iterator[Session]:
@@ -69,14 +77,12 @@ class SessionStream:
         source = found.source
         file = InputFile(source.name, found.layout)
         self.notes.files.append(file)
-        context = Context(source, self._options, self.notes, label, seen)
+        context = Context(source, self._options, self.notes, label, file, seen)
         problems = len(self.notes.problems)
         before = sum(self.notes.left_out.values())
         for session in READERS[found.layout](context):
             file.sessions += 1
             yield session
-        with source.open() as stream:
-            file.sha256, file.bytes = stream.digest()
         nothing = len(self.notes.problems) == problems
         if not file.sessions and nothing and sum(self.notes.left_out.values()) == before:
             raise InputError("the file holds no sessions", file=source.name)
@@ -104,8 +110,8 @@ def open_sessions(paths: Paths, *, options: LoadOptions = _DEFAULT) -> SessionSt
     UsageError
         ``options.format`` is unknown.
     """
-    files = _recognise(paths, options)
-    return SessionStream(files, options, options.name or files[0].label)
+    files, aside = _recognise(paths, options)
+    return SessionStream(files, options, options.name or files[0].label, aside)
 
 
 def group_by_simulator(paths: Paths, options: LoadOptions = _DEFAULT) -> list[SessionStream]:
@@ -119,9 +125,9 @@ def group_by_simulator(paths: Paths, options: LoadOptions = _DEFAULT) -> list[Se
     UsageError
         Two simulators would have the same name.
     """
-    files = _recognise(paths, options)
+    files, aside = _recognise(paths, options)
     if options.name is not None:
-        return [SessionStream(files, options, options.name)]
+        return [SessionStream(files, options, options.name, aside)]
     labels = [file.label for file in files]
     if len(set(labels)) < len(labels):
         labels = [
@@ -137,17 +143,19 @@ def group_by_simulator(paths: Paths, options: LoadOptions = _DEFAULT) -> list[Se
                 "rename one, or pass --name where they are runs of one simulator"
             )
     return [
-        SessionStream([file], options, label) for label, file in zip(labels, files, strict=True)
+        SessionStream([file], options, label, aside)
+        for label, file in zip(labels, files, strict=True)
     ]
 
 
-def _recognise(paths: Paths, options: LoadOptions) -> list[_Recognised]:
+def _recognise(paths: Paths, options: LoadOptions) -> tuple[list[_Recognised], list[str]]:
     given = [paths] if isinstance(paths, str | Path) else list(paths)
     if not given:
         raise UsageError("no input: give files, folders, or - for standard input")
-    found = []
+    found: list[_Recognised] = []
+    aside: list[str] = []
     for path in given:
-        sources = expand(path)
+        sources = expand(path, aside)
         if len(sources) > 1 and options.format is None:
             _refuse_mixed(path, sources, options)
         for source in sources:
@@ -159,7 +167,7 @@ def _recognise(paths: Paths, options: LoadOptions) -> list[_Recognised]:
                 )
             label = source.label or simulator_label(source.filename)
             found.append(_Recognised(source, layout, label))
-    return found
+    return found, aside
 
 
 def _refuse_mixed(path: str | Path, sources: Sequence[Source], options: LoadOptions) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from usi.errors import InputError
 from usi.load.chat import conversation
 from usi.load.context import Context
 from usi.load.fields import BadField, kind, number, record_of, text, text_id
@@ -23,7 +24,7 @@ _TAKEN = ("task_id", "trial", "messages", "ticks", "termination_reason")
 def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of the file, or of the index of a folder."""
     info: Any = None
-    with context.source.open() as stream:
+    with context.open() as stream:
         cursor = context.cursor(stream)
         if cursor.peek() == b"[":
             yield from _rows(cursor, context, None)
@@ -36,19 +37,38 @@ def read(context: Context) -> Iterator[Session]:
             elif key == "simulations" and cursor.peek() == b"[":
                 info = info if info is not None else _find_info(context)
                 yield from _rows(cursor, context, _domain(info))
-            elif key in ("tasks", "timestamp", "simulation_index"):
+            elif key in ("tasks", "timestamp"):
                 cursor.skip()
             else:
                 own[key] = cursor.value()
         cursor.end()
-    if "messages" in own:
+    if "messages" in own or "ticks" in own:
         yield from _built(own, 1, context, None)
+    if context.file.sessions:
+        return
+    _check_index(own.get("simulation_index"), context)
     for row, part in enumerate(context.source.parts, start=1):
-        with part.open() as stream:
+        with context.open(part) as stream:
             cursor = Cursor(stream, file=part.name, max_record=context.options.max_record)
             value = cursor.value()
             cursor.end()
         yield from _built(value, row, context, _domain(info), part.name)
+
+
+def _check_index(index: Any, context: Context) -> None:
+    """Refuse a folder whose files are not those of its index."""
+    if not isinstance(index, list):
+        return
+    listed = {str(entry.get("id")) for entry in index if isinstance(entry, dict)}
+    there = {part.filename.removesuffix(".json") for part in context.source.parts}
+    for names, what in ((listed - there, "missing in"), (there - listed, "more than listed for")):
+        if names:
+            raise InputError(
+                f"{len(names)} simulation files are {what} the folder simulations/, "
+                f"for instance {min(names)!r:.80}",
+                file=context.source.name,
+                field="simulation_index",
+            )
 
 
 def _find_info(context: Context) -> Any:

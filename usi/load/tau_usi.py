@@ -22,7 +22,7 @@ _TAKEN = ("conversation", "survey", "reward", "keep", "termination_reason")
 def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of the file; of a repeated key the last one, as Python reads it."""
     left = _count_keys(context)
-    with context.source.open() as stream:
+    with context.open() as stream:
         cursor = context.cursor(stream)
         for row, key in enumerate(cursor.members(), start=1):
             left[key] -= 1

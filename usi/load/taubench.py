@@ -18,7 +18,7 @@ DUPLICATE = "session: duplicate task and trial"
 
 def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of the file."""
-    with context.source.open() as stream:
+    with context.open() as stream:
         cursor = context.cursor(stream)
         if cursor.peek() == b"{":
             for key in cursor.members():

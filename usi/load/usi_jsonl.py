@@ -18,7 +18,8 @@ _IDENTITY = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "
 _ENDING = ("reward", "outcome", "termination", "survey", "status", "status_reason", "keep")
 _OTHER = ("messages", "conversation", "layout", "participant", "agent", "metadata")
 _TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER))
-_FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
+FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
+"""Keys that chat exports keep in `metadata`; the record's own key wins, even where it is null."""
 
 
 def read(context: Context) -> Iterator[Session]:
@@ -32,8 +33,8 @@ def read(context: Context) -> Iterator[Session]:
 def _records(context: Context) -> Iterator[tuple[int, Any]]:
     """Lines; or, where a record spans lines or all stand in one array, one value after another."""
     source, limit = context.source, context.options.max_record
-    with context.source.open() as stream:
-        one_a_line = _one_record_a_line(context)
+    one_a_line = _one_record_a_line(context)
+    with context.open() as stream:
         if one_a_line:
             for row, offset, data in lines(stream, file=source.name, max_record=limit):
                 yield row, decode(data, file=source.name, row=row, offset=offset)
@@ -83,33 +84,38 @@ def _session(value: Any, row: int, context: Context) -> Session | None:
     metadata = record.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise BadField("metadata", f"must be an object, not {kind(metadata)}")
-    # Chat exports keep these in `metadata`; a key of the record itself wins, even a null one.
-    ids = {k: metadata[k] for k in _FROM_METADATA if k in metadata} if metadata else {}
-    ids |= record
-    domain = context.domain(text(ids, "domain"))
-    task_id, trial = text_id(ids, "task_id"), text_id(ids, "trial", "run")
-    own = text_id(ids, "session_id", "id")
+
+    def holder(*names: str) -> Any:
+        return record if not metadata or any(name in record for name in names) else metadata
+
+    domain = context.domain(text(holder("domain"), "domain"))
+    task_id = text_id(holder("task_id"), "task_id")
+    trial = text_id(holder("trial", "run"), "trial", "run")
+    own = text_id(holder("session_id", "id"), "session_id", "id")
+    batch = _batch(holder("batch").get("batch"))
     meta = dict(metadata) if metadata else {}
-    if len(record) > 2 or not _TAKEN.issuperset(record):
+    if not _TAKEN.issuperset(record):
         meta |= {name: extra for name, extra in record.items() if name not in _TAKEN}
     simulator = text(record, "simulator")
     if simulator is None or context.options.name:
         simulator = context.label
-    key, why = _duplicate_key(own, domain, task_id, trial, row)
+    key, why = _duplicate_key(own, domain, task_id, trial, batch, row)
     if not context.is_new((simulator, *key), why):
         return None
+    if field == "messages" and "conversation" in record:
+        context.leave_out("message: in `conversation` beside `messages`")
     return Session(
-        session_id=own or (f"{domain}_{task_id}" if task_id is not None else f"row-{row}"),
+        session_id=_session_id(own, domain, task_id, row),
         turns=() if lost else turns_of(found, field),
         simulator=simulator,
         domain=domain,
         task_id=task_id,
         trial=trial,
-        batch=_batch(ids.get("batch")),
+        batch=batch,
         layout=text(record, "layout") or NAME,
         keep=record.get("keep", MISSING),
         outcome=Outcome(
-            reward=number(ids.get("reward"), "reward"),
+            reward=number(holder("reward").get("reward"), "reward"),
             label=_label(record.get("outcome")),
             termination=text(record, "termination"),
         ),
@@ -123,13 +129,24 @@ def _session(value: Any, row: int, context: Context) -> Session | None:
     )
 
 
+def _session_id(own: str | None, domain: str, task_id: str | None, row: int) -> str:
+    if own is not None:
+        return own
+    return f"row-{row}" if task_id is None else f"{domain}_{task_id}"
+
+
 def _duplicate_key(
-    own: str | None, domain: str, task_id: str | None, trial: str | None, row: int
+    own: str | None,
+    domain: str,
+    task_id: str | None,
+    trial: str | None,
+    batch: int | None,
+    row: int,
 ) -> tuple[tuple[Any, ...], str]:
     if own is not None:
-        return ("id", own), "session: duplicate id"
+        return ("id", own, trial, batch), "session: duplicate id"
     if task_id is not None and trial is not None:
-        return ("task", domain, task_id, trial), "session: duplicate task and trial"
+        return ("task", domain, task_id, trial, batch), "session: duplicate task and trial"
     return ("row", row), ""
 
 

@@ -1,0 +1,116 @@
+"""Zip and tar archives, read in place: no member is ever written to a path.
+
+Hostile archives are refused: names that lead out of the archive, links and devices, members or
+whole archives that grow out of proportion.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import stat
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from usi.errors import InputError
+from usi.load.source import BUFFER, EXPANDED_FREELY, MAX_RATIO, Source, Window
+
+MAX_MEMBERS = 100_000
+_OUTSIDE = re.compile(r"^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)|\x00")
+_USTAR = slice(257, 262)
+
+
+def members(source: Source) -> list[Source] | None:
+    """The files of an archive in sorted order, or ``None`` where the source is no archive.
+
+    Raises
+    ------
+    InputError
+        The archive is damaged, encrypted or hostile.
+    """
+    with source.open() as stream:
+        head = stream.read(512)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        found = list(_zip_members(source))
+    elif head[_USTAR] == b"ustar":
+        found = list(_tar_members(source))
+    else:
+        return None
+    return sorted(found, key=lambda member: member.name)
+
+
+def _refuse(source: Source, why: str) -> NoReturn:
+    raise InputError(f"refused: {why}. Unpack it yourself if you trust it", file=source.name)
+
+
+def _check_name(source: Source, name: str) -> None:
+    if _OUTSIDE.search(name):
+        _refuse(source, f"the archive has a member whose name leads out of it ({name!r:.80})")
+
+
+def _member(source: Source, name: str, opened: Any) -> Source:
+    return Source(f"{source.name}/{name}", opened, source.name)
+
+
+def _zip_members(source: Source) -> Iterator[Source]:
+    stored = source.open_stored()
+    try:
+        archive = zipfile.ZipFile(stored)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise InputError(f"the archive is damaged: {error}", file=source.name) from None
+    infos = archive.infolist()
+    if len(infos) > MAX_MEMBERS:
+        _refuse(source, f"the archive has more than {MAX_MEMBERS} members")
+    size = stored.seek(0, io.SEEK_END)
+    expanded = sum(info.file_size for info in infos)
+    if expanded > max(EXPANDED_FREELY, MAX_RATIO * size):
+        _refuse(source, f"the archive grows more than {MAX_RATIO}-fold, as archive bombs do")
+    for info in infos:
+        _check_name(source, info.filename)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            _refuse(source, f"the archive has a link as member ({info.filename!r:.80})")
+        if info.flag_bits & 1:
+            raise InputError("the archive is encrypted; unpack it first", file=source.name)
+        if not info.is_dir():
+            yield _member(source, info.filename, lambda info=info: archive.open(info))
+
+
+def _tar_members(source: Source) -> Iterator[Source]:
+    plain = _uncompressed(source)
+    size = plain.seek(0, io.SEEK_END)
+    plain.seek(0)
+    try:
+        with tarfile.open(fileobj=plain, mode="r:") as archive:
+            for number, info in enumerate(archive, start=1):
+                if number > MAX_MEMBERS:
+                    _refuse(source, f"the archive has more than {MAX_MEMBERS} members")
+                _check_name(source, info.name)
+                if info.isdir():
+                    continue
+                if not info.isfile() or info.issparse():
+                    _refuse(source, f"the archive has a link or device ({info.name!r:.80})")
+                if info.offset_data + info.size > size:
+                    raise InputError("the archive is truncated", file=source.name)
+                yield _member(
+                    source,
+                    info.name,
+                    lambda info=info: Window(plain, info.offset_data, info.size),
+                )
+    except (tarfile.TarError, OSError, ValueError, EOFError) as error:
+        raise InputError(f"the archive is damaged: {error}", file=source.name) from None
+
+
+def _uncompressed(source: Source) -> Any:
+    """The tar itself, seekable: as it lies, or decompressed to an unnamed temporary file."""
+    stored = source.open_stored()
+    if stored.read(512)[_USTAR] == b"ustar":
+        return stored
+    stored.close()
+    kept = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the members do
+    with source.open() as stream:
+        while block := stream.read(BUFFER):
+            kept.write(block)
+    return kept
