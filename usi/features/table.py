@@ -50,11 +50,14 @@ class SessionTable:
         Name of the profile, such as ``tau-usi``.
     lexicon
         Tag of the word lists, such as ``tau19@1``.
+    synthetic
+        Whether a session said that it is a phantom's.
     """
 
     frame: pl.DataFrame
     profile: str
     lexicon: str
+    synthetic: bool = False
 
     def __len__(self) -> int:
         """Return the number of sessions."""
@@ -92,13 +95,22 @@ class SessionTable:
             raise UsageError(f"session tables of different profiles do not join: {names}")
         frame = pl.concat([table.frame for table in tables])
         seq = pl.int_range(frame.height, dtype=pl.Int64, eager=True).alias("seq")
-        return SessionTable(frame.with_columns(seq), tables[0].profile, tables[0].lexicon)
+        synthetic = any(table.synthetic for table in tables)
+        return SessionTable(
+            frame.with_columns(seq), tables[0].profile, tables[0].lexicon, synthetic
+        )
 
     def write(self, path: str | Path) -> None:
         """Write Parquet with the schema version, profile and word lists in its metadata."""
         from usi.features.table_io import write_stream
 
-        write_stream([self.frame], path, profile=self.profile, lexicon=self.lexicon)
+        write_stream(
+            [self.frame],
+            path,
+            profile=self.profile,
+            lexicon=self.lexicon,
+            synthetic=self.synthetic,
+        )
 
     @staticmethod
     def read(path: str | Path) -> SessionTable:

@@ -19,6 +19,7 @@ from usi.features.table import SessionTable, table_schema, values_of
 ROWS_PER_GROUP = 32_768
 """Rows of a Parquet row group: blocks are collected up to here before they are written."""
 _VERSION_KEY, _PROFILE_KEY, _LEXICON_KEY = "usi_session_table", "profile", "lexicon"
+_SYNTHETIC_KEY = "synthetic"
 _NOT_OURS = "is no session table that usi wrote"
 VALUE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
@@ -29,6 +30,7 @@ def write_stream(
     *,
     profile: str,
     lexicon: str | None = None,
+    synthetic: bool = False,
 ) -> int:
     """Write blocks of a session table (as `extract` yields them) to one Parquet file.
 
@@ -48,6 +50,7 @@ def write_stream(
         _VERSION_KEY: SCHEMA_VERSION,
         _PROFILE_KEY: chosen.name,
         _LEXICON_KEY: lexicon or chosen.lexicon,
+        **({_SYNTHETIC_KEY: "true"} if synthetic else {}),
     }
     arrow = _arrow(pl.DataFrame(schema=schema)).schema.with_metadata(metadata)
     rows = 0
@@ -64,8 +67,9 @@ def read_table(path: str | Path) -> SessionTable:
     """Read a session table; see `SessionTable.read`."""
     with _opened(path) as (file, profile, lexicon):
         frame = pl.from_arrow(file.read())
+        synthetic = _SYNTHETIC_KEY.encode() in (file.schema_arrow.metadata or {})
     assert isinstance(frame, pl.DataFrame)
-    return SessionTable(frame=frame, profile=profile.name, lexicon=lexicon)
+    return SessionTable(frame, profile.name, lexicon, synthetic)
 
 
 def read_blocks(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[pl.DataFrame]:

@@ -197,7 +197,8 @@ def phantom_table(
     from usi.features.table import SessionTable
 
     frame = count_frame(plan, profile, side=side, simulator=simulator, resolved=resolved)
-    return SessionTable(frame, get_profile(profile).name, get_profile(profile).lexicon)
+    chosen = get_profile(profile)
+    return SessionTable(frame, chosen.name, chosen.lexicon, synthetic=True)
 
 
 def profile_counts(plan: Plan, profile: str) -> dict[str, IntArray]:
