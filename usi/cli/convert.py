@@ -47,13 +47,19 @@ def command(
 
     options = load_options(format_=format_, domain=domain, name=name, max_record=max_record)
     if output is not None:
-        report_files.claim([output], known=(".jsonl",), force=force, inputs=sources(files))
+        report_files.claim(
+            [output], known=(".jsonl", ".jsonl.gz"), force=force, inputs=sources(files)
+        )
     stream = open_sessions(files, options=options)
+
+    def write(path: Path) -> None:
+        write_usi_jsonl(stream, path)
+
     with working("reading ...", quiet=quiet):
         if output is None:
             write_usi_jsonl(stream, sys.stdout)
         else:
-            report_files.write_all({output: lambda path: write_usi_jsonl(stream, path)})
+            report_files.write_all({output: write})
     sessions = sum(file.sessions for file in stream.notes.files)
     note(f"{sessions:,} sessions of {stream.notes.layout}", quiet=quiet)
     for reason, count in sorted(stream.notes.left_out.items()):

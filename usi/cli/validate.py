@@ -11,7 +11,7 @@ from usi.cli.options import Domain, ExitZero, Files, Format, MaxRecord, Print, P
 from usi.report.text import printable
 
 if TYPE_CHECKING:
-    from usi.cli.inspection import Found
+    from usi.load import Validation
 
 BAD_INPUT = 2
 
@@ -34,56 +34,54 @@ def command(
     Example:
       usi validate results/*.json
     """
-    from usi.cli.inspection import inspect
     from usi.cli.reading import load_options
+    from usi.load import validate
 
     options = load_options(format_=format_, domain=domain, max_record=max_record)
     found = []
     for path in files:
         with working(f"reading {path} ...", quiet=quiet):
-            found.append(inspect(path, options))
-    bad = any(item.problem_count for item in found)
+            found.append((path, validate(path, options)))
+    bad = not all(item.ok for _, item in found)
     choice = printed(print_)
     if choice is Printed.JSON:
-        data = {"ok": not bad, "inputs": [item.to_dict() for item in found]}
+        data = {"ok": not bad, "inputs": [{"input": p, **v.to_dict()} for p, v in found]}
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
     elif choice is Printed.TABLE:
-        out("\n".join(_text(item) for item in found))
+        out("\n".join(_text(path, item) for path, item in found))
     if bad and not exit_zero:
         raise SystemExit(BAD_INPUT)
 
 
-def _text(item: Found) -> str:
-    lines = [f"{item.input}: {item.format or 'not recognised'}, {item.sessions:,} sessions"]
+def _text(path: str, item: Validation) -> str:
+    lines = [f"{path}: {item.layout or 'not recognised'}, {item.sessions:,} sessions"]
     if item.sessions:
-        tasks = f"{item.tasks:,}" + (
-            f" (and {item.without_task:,} sessions without a task id)" if item.without_task else ""
-        )
-        trials = f"{item.trials:,}" if item.trials else "no trial field"
+        tasks = f"{item.tasks:,}"
+        if item.sessions_without_task:
+            tasks += f" (and {item.sessions_without_task:,} sessions without a task id)"
         lines += [
-            f"  label      {item.simulator}",
+            f"  simulator  {', '.join(item.simulators[:8]) or 'none named'}",
             f"  status     {_counts(item.statuses)}",
-            *(f"             {count:,} x {reason}" for reason, count in item.reasons.items()),
+            *(
+                f"             {count:,} x {reason}"
+                for reason, count in item.status_reasons.items()
+            ),
             f"  domain     {_counts(item.domains)}",
             f"  tasks      {tasks}",
-            f"  trials     {trials}",
+            f"  trials     {_counts(item.trials) or 'no trial field'}",
+            *([f"  batches    {_counts(item.batches)}"] if item.batches else []),
             f"  messages   {item.messages:,}, of these {item.user_turns:,} user turns and "
-            f"{item.user_actions:,} user actions",
-            f"  reward     {_counts(item.rewards)}",
+            f"{item.actions:,} user actions",
+            f"  rewards    {item.rewards:,} ({item.rewards_missing:,} missing, "
+            f"{item.rewards_not_binary:,} neither 0 nor 1)",
             f"  surveys    {item.surveys:,}",
         ]
     lines += [f"  left out   {count:,} x {reason}" for reason, count in item.left_out.items()]
     lines += [f"  note       {remark}" for remark in item.remarks]
-    for problem in item.problems:
-        where = ", ".join(
-            f"{name} {problem[name]}" for name in ("row", "field") if problem[name] is not None
-        )
-        lines.append(f"  PROBLEM    {where + ': ' if where else ''}{problem['message']}")
-    if item.problem_count > len(item.problems):
-        lines.append(f"  PROBLEM    ... and {item.problem_count - len(item.problems):,} more")
+    lines += [f"  PROBLEM    {problem}" for problem in item.problems]
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    shown = [f"{name} {count:,}" for name, count in list(counts.items())[:8]]
-    return ", ".join(shown) + (f" and {len(counts) - 8} other values" if len(counts) > 8 else "")
+    shown = [f"{name}: {count:,}" for name, count in list(counts.items())[:8]]
+    return ", ".join(shown) + (f" and {len(counts) - 8} others" if len(counts) > 8 else "")

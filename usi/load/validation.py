@@ -16,6 +16,8 @@ from usi.load.stream import Paths, SessionStream, open_sessions
 from usi.records import MISSING, Session
 
 _DEFAULT = LoadOptions()
+MAX_REASON = 200
+"""Characters of a reason that are told; some harnesses put whole tracebacks there."""
 _AGENT_GREETINGS = ("how can i help", "how may i help", "how can i assist", "how may i assist")
 
 
@@ -35,7 +37,7 @@ class Validation:
         Messages kept by role; user turns by the type of their content.
     tasks, sessions_without_task
         Distinct tasks that the data name, and sessions for which they name none.
-    trials, batches, domains, statuses
+    trials, batches, domains, statuses, status_reasons
         Sessions by each of them, as found.
     rewards, rewards_missing, rewards_not_binary
         Sessions with and without a reward, and with one that is neither 0 nor 1.
@@ -63,6 +65,7 @@ class Validation:
     batches: dict[str, int] = field(default_factory=dict)
     domains: dict[str, int] = field(default_factory=dict)
     statuses: dict[str, int] = field(default_factory=dict)
+    status_reasons: dict[str, int] = field(default_factory=dict)
     rewards: int = 0
     rewards_missing: int = 0
     rewards_not_binary: int = 0
@@ -103,6 +106,8 @@ class _Tally:
         count, by = self.numbers, self.by
         count["sessions"] += 1
         by["statuses"][session.status] += 1
+        if session.status_reason is not None:
+            by["status_reasons"][session.status_reason[:MAX_REASON]] += 1
         by["domains"][session.domain] += 1
         self.simulators.add(session.simulator)
         if session.task_id is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ _SESSION_HEAD = (
     b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
     b'{"session_id":',
 )
+_JSONL_HEAD = re.compile(rb'\{"id":"(?:[^"\\]|\\.)*","simulator":"')
 _LOOK = 65536
 
 
@@ -42,7 +44,8 @@ def written_by_usi(path: Path) -> bool:
     """Whether the file carries a mark that every file written by usi carries.
 
     JSON has the key ``usi_version`` (or ``written_by``), Markdown and HTML a line "written by
-    usi", Parquet the key ``usi_session_table``; a table of sessions starts with its own head.
+    usi", Parquet the key ``usi_session_table``; tables of sessions and usi JSONL start with their
+    own heads.
     An empty file is nobody's.
     """
     with path.open("rb") as stream:
@@ -53,7 +56,8 @@ def written_by_usi(path: Path) -> bool:
         end = stream.read(_LOOK)
     if size == 0:
         return True
-    return start.startswith(_SESSION_HEAD) or any(mark in start or mark in end for mark in _MARKS)
+    head = start.startswith(_SESSION_HEAD) or _JSONL_HEAD.match(start) is not None
+    return head or any(mark in start or mark in end for mark in _MARKS)
 
 
 def claim(
