@@ -1,0 +1,149 @@
+"""Counting the features of the profile `robust` by session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+from usi.features.kernel import Bools, Flat, Gathered, Ints
+from usi.features.kernel_repeat import repeated_trigram
+from usi.features.robust_gather import REPAIR_COLUMNS, RobustExtra
+from usi.features.robust_lexicon import MASK, WordLists, load_word_lists
+from usi.features.robust_words import (
+    ECHO_UNIT,
+    echo_shares,
+    identifiers,
+    repeated_turns,
+    shortest_turn,
+    trigram_repeats,
+)
+
+SHORT_WORDS = 3
+"""A turn of at most so many words is short."""
+TRIGRAM_LIMIT = 10
+"""A word trigram that stands more often than this makes the published repeat mark."""
+_ROBUST = (
+    "politeness",
+    "ack",
+    "role_confusion",
+    "uncertainty",
+    "lack_of_information",
+    "certainty",
+    "emotion",
+    "accusation",
+    "pivot",
+)
+_CASUAL = ("contraction", "disfluency", "misspelling")
+_STYLE = ("several_sentences", "comma")
+
+COLUMNS: tuple[str, ...] = (
+    "politeness",
+    "short",
+    "dash",
+    "ack",
+    "repeated",
+    "trigrams",
+    "trigrams_repeated",
+    "trigram_flag",
+    "role_confusion",
+    "identifiers",
+    "uncertainty",
+    "lack_of_information",
+    "certainty",
+    "pushback",
+    "clarify",
+    "info",
+    "request",
+    "emotion",
+    "accusation",
+    "pivot",
+    "casual",
+    "echo",
+    "echo_units",
+    "several_sentences",
+    "comma",
+    "shortest",
+    *REPAIR_COLUMNS,
+)
+"""Integer columns of the profile, in order; turns a session unless said.
+
+``repeated`` turns that repeat an earlier one, ``trigrams`` word trigrams, ``trigrams_repeated``
+those that stood before in the session, ``trigram_flag`` 1 where one stands more than ten times,
+``identifiers`` tokens, ``echo`` sum of shares in millionths, ``echo_units`` a million for each
+turn that has a share, ``shortest`` 10th percentile of words a turn; then repairs (`usi.features.robust_gather`).
+"""
+
+
+def count(flat: Flat, gathered: Gathered) -> Mapping[str, Ints]:
+    """Integer columns of the profile, each of shape (sessions,)."""
+    extra = gathered.extra
+    if not isinstance(extra, RobustExtra):
+        raise TypeError("the profile robust counts what its own gather has gathered")
+    robust, style = load_word_lists("robust1"), load_word_lists("style1")
+    text = flat.text
+    by_turn = hits(text, robust, (*_ROBUST, "pushback", "clarify", "info_question", "request"))
+    by_turn["clarify"] = by_turn["clarify"] & ~by_turn["pushback"]
+    asked = by_turn["pushback"] | by_turn["clarify"]
+    by_turn["info"] = by_turn.pop("info_question") & ~asked
+    by_turn["request"] = by_turn["request"] & by_turn["info"]
+    by_turn["short"] = flat.words <= SHORT_WORDS
+    by_turn["dash"] = _by_turn(flat, dashed)
+    style_hits = hits(text, style, (*_CASUAL, *_STYLE))
+    by_turn["casual"] = (
+        _by_turn(flat, lambda turn: turn[0].islower() or turn[-1].isalnum())
+        | style_hits["contraction"]
+        | style_hits["disfluency"]
+        | style_hits["misspelling"]
+    )
+    by_turn |= {name: style_hits[name] for name in _STYLE}
+    columns = {name: flat.per_session(values) for name, values in by_turn.items()}
+    columns["repeated"] = flat.per_session(repeated_turns(flat))
+    columns["identifiers"] = flat.per_session(identifiers(text))
+    shares, counted = echo_shares(flat, extra)
+    columns["echo"] = flat.per_session(shares)
+    columns["echo_units"] = flat.per_session(counted) * ECHO_UNIT
+    columns["trigrams"], columns["trigrams_repeated"] = trigram_repeats(flat)
+    columns["trigram_flag"] = repeated_trigram(flat, TRIGRAM_LIMIT).astype(np.int64)
+    columns["shortest"] = shortest_turn(flat)
+    for i, name in enumerate(REPAIR_COLUMNS):
+        columns[name] = extra.repairs[:, i]
+    return columns
+
+
+def hits(text: pl.Series, lists: WordLists, names: tuple[str, ...]) -> dict[str, Bools]:
+    """Whether each definition holds, by turn: found, and still found once spans are masked."""
+    frame = pl.DataFrame({"text": text})
+    found = frame.select(
+        pl.col("text").str.contains(lists.pattern(name)).alias(name) for name in names
+    )
+    out: dict[str, Bools] = {}
+    for name in names:
+        hit = found[name].to_numpy().copy()
+        mask = lists.mask(name)
+        if mask is not None and hit.any():
+            rest = text.filter(found[name]).str.replace_all(mask, MASK)
+            hit[hit] = rest.str.contains(lists.pattern(name)).to_numpy()
+        out[name] = hit
+    return out
+
+
+@cache
+def _dash_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    entry = load_word_lists("robust1")["dash"]
+    return re.compile("|".join(entry.free)), re.compile("|".join(entry.unless_free))
+
+
+def dashed(turn: str) -> bool:
+    """An em dash, or an en dash that is no range of numbers."""
+    if turn.isascii():
+        return False
+    dash, number_range = _dash_patterns()
+    return bool(dash.search(turn)) and dash.search(number_range.sub(MASK, turn)) is not None
+
+
+def _by_turn(flat: Flat, holds: Callable[[str], bool]) -> Bools:
+    return np.fromiter(map(holds, flat.turns), dtype=np.bool_, count=len(flat.turns))
