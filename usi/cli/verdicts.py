@@ -79,7 +79,27 @@ def gate_file(
     rules = criteria_of(criteria, tier, family_size)
     card = Scorecard.read("/dev/stdin" if scorecard == "-" else scorecard)
     day = None if scorecard == "-" else scored_on(scorecard)
-    return gate_scorecard(card, rules, as_of, scored_on=day, simulator=simulator)
+    if baseline is None and anchor is None:
+        return gate_scorecard(card, rules, as_of, scored_on=day, simulator=simulator)
+    if scorecard == "-":
+        raise UsageError(
+            "--baseline and --anchor need the scorecard as a file, with its sums beside"
+        )
+    from usi.gate.versions import version_checks
+
+    more, notes = version_checks(
+        scorecard,
+        card,
+        simulator,
+        baseline=baseline,
+        anchor=anchor,
+        index_margin=margins[0],
+        component_margin=margins[1],
+        as_of=as_of,
+    )
+    return gate_scorecard(
+        card, rules, as_of, scored_on=day, simulator=simulator, more=more, notes=notes
+    )
 
 
 def deliver(

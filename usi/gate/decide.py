@@ -51,6 +51,7 @@ def decide(
     *,
     as_of: str | None = None,
     scored_on: str | None = None,
+    more: Sequence[Check] = (),
 ) -> SimulatorVerdict:
     """Decide on one simulator of a scorecard.
 
@@ -62,6 +63,8 @@ def decide(
         Resolved criteria.
     as_of, scored_on
         Dates (``YYYY-MM-DD``) for `max_age_days`.
+    more
+        Checks from elsewhere (the regression gate) that decide along with these.
 
     Raises
     ------
@@ -78,6 +81,7 @@ def decide(
         *check_survey(simulator, criteria),
         *check_tripwires(simulator, criteria),
         *check_gaming(simulator),
+        *more,
     ]
     outcome = combine(checks)
     return SimulatorVerdict(

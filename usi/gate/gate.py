@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from usi._version import __version__
 from usi.errors import UsageError, unknown_name
 from usi.gate.criteria import Criteria
 from usi.gate.decide import decide
-from usi.gate.verdict import SimulatorVerdict, Verdict, exit_code, worst
+from usi.gate.verdict import Check, SimulatorVerdict, Verdict, exit_code, worst
 from usi.score.scorecard import Scorecard
 
 
@@ -17,6 +19,8 @@ def gate_scorecard(
     *,
     scored_on: str | None = None,
     simulator: str | None = None,
+    more: Sequence[Check] = (),
+    notes: Sequence[str] = (),
 ) -> Verdict:
     """Decide on the simulators of a scorecard.
 
@@ -30,6 +34,9 @@ def gate_scorecard(
         Day that counts for `max_age_days`, and day of scoring (from the run record).
     simulator
         Decide on this one alone; by default on all, and the worst verdict counts.
+    more, notes
+        Checks of the regression gate that decide along with these (one simulator then), and
+        sentences to print with the verdict.
 
     Returns
     -------
@@ -46,8 +53,10 @@ def gate_scorecard(
         raise unknown_name("simulator", simulator, [part.name for part in card.simulators])
     if not chosen:
         raise UsageError("the scorecard holds no simulator, so there is nothing to gate")
-    parts = [decide(card, part, criteria, as_of=as_of, scored_on=scored_on) for part in chosen]
-    warnings = []
+    parts = [
+        decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
+    ]
+    warnings = list(notes)
     if len(parts) > 1 and criteria.family_size < len(parts):
         warnings.append(
             f"{len(parts)} candidates: where any that passes is accepted, set family_size = "

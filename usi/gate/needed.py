@@ -163,6 +163,9 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         amount = int(check.threshold)
         text = f"{part}: {amount} {sizes.unit} (now {sizes.tasks})"
         return Need(part=part, kind="tasks", amount=amount, now=sizes.tasks, text=text)
+    if part.startswith(("baseline.", "anchor.")):
+        text = f"{part}: more runs of both versions on the same tasks, or a wider margin"
+        return Need(part=part, kind="runs", now=sizes.runs, text=text)
     if part == "c2st":
         return _c2st_need(check, simulator, sizes)
     texts = {

@@ -80,7 +80,6 @@ class Verdict(_Part):
     """
 
     schema_version: str = SCHEMA_VERSION
-    kind: Literal["gate", "regression"] = "gate"
     usi_version: str
     verdict: Outcome
     exit_code: int

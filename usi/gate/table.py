@@ -1,0 +1,264 @@
+"""Ranking and comparison of scorecard files: what may stand in one table, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from usi.errors import InputError, UsageError, UsiError
+from usi.estimate import Estimate
+from usi.gate.compare import Difference, judged, paired_differences
+from usi.gate.evidence import (
+    Evidence,
+    load_evidence,
+    pick_simulator,
+    require_comparable,
+    sidecar_path,
+)
+from usi.gate.rank import Ranking, rank_scores
+from usi.score.robust.terms import PARTS
+from usi.score.scorecard import COMPONENTS, Scorecard, SimulatorCard
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Simulators whose numbers may stand in one table.
+
+    Attributes
+    ----------
+    signature
+        Of the first simulator in it.
+    synthetic
+        Whether the reference is synthetic.
+    human
+        How people score among themselves, if the scorecards say so: shown first, not ranked.
+    ranking
+        Rank intervals and tie groups.
+    components
+        Name -> component -> value, for the table.
+    """
+
+    signature: str
+    synthetic: bool
+    human: Estimate
+    human_name: str
+    ranking: Ranking
+    components: dict[str, dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """All tables of a folder, and the files that are in none, with the reason."""
+
+    tables: tuple[Leaderboard, ...]
+    left_out: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
+
+
+def find_scorecards(paths: Sequence[str | Path]) -> list[Path]:
+    """Scorecard files of folders (not below them) and files, sorted by name.
+
+    Files of a folder that are no scorecards (run records, verdicts) are passed over.
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if not path.is_dir():
+            found.append(path)
+            continue
+        for file in sorted(path.glob("*.json")):
+            start = file.read_bytes()[:400]
+            if b'"schema_version"' in start and b'"profile"' in start:
+                found.append(file)
+    if not found:
+        raise UsageError(
+            "no scorecards there; make some with usi score SIM --human CORPUS -o DIR/NAME.json"
+        )
+    return found
+
+
+def rank_files(paths: Sequence[str | Path], *, alpha: float = 0.05) -> Rankings:
+    """Rank the simulators of scorecards; one table for what may be compared.
+
+    Parameters
+    ----------
+    paths
+        Scorecards, or folders that hold them.
+    alpha
+        Probability that some rank of a table lies outside its interval.
+    """
+    groups: list[list[Evidence]] = []
+    left_out: list[tuple[str, str]] = []
+    for file in find_scorecards(paths):
+        card = Scorecard.read(file)
+        if not card.profile.startswith("robust"):
+            left_out.append(
+                (file.name, f"profile {card.profile} has no bounds; score with --profile robust")
+            )
+            continue
+        for simulator in card.simulators:
+            label = f"{file.name}: {simulator.name}"
+            if not simulator.index.ok:
+                left_out.append((label, simulator.index.reason or "no index"))
+                continue
+            try:
+                found = load_evidence(file, simulator.name, card=card)
+            except InputError as error:
+                left_out.append((label, error.message))
+                continue
+            _into(groups, found)
+    groups.sort(key=lambda group: (-len(group), group[0].signature))
+    notes = []
+    if len(groups) > 1:
+        notes.append(
+            f"{len(groups)} tables: their numbers rest on different people, tasks or settings and "
+            "are not comparable"
+        )
+    return Rankings(tuple(_board(g, alpha) for g in groups), tuple(left_out), tuple(notes))
+
+
+def _into(groups: list[list[Evidence]], found: Evidence) -> None:
+    for group in groups:
+        try:
+            require_comparable(group[0], found, runs=True)
+        except UsiError:
+            continue
+        if group[0].terms.keys() == found.terms.keys():
+            group.append(found)
+            return
+    groups.append([found])
+
+
+def _names(group: Sequence[Evidence]) -> list[str]:
+    """Simulator names, with the file where a name stands twice."""
+    plain = [found.simulator.name for found in group]
+    return [
+        f"{name} ({Path(found.path).stem})" if plain.count(name) > 1 else name
+        for name, found in zip(plain, group, strict=True)
+    ]
+
+
+def _board(group: Sequence[Evidence], alpha: float) -> Leaderboard:
+    names = _names(group)
+    scores = [[found.terms[p] for p in PARTS if p in found.terms] for found in group]
+    values = np.array([np.mean([t.raw for t in own]) for own in scores])
+    draws = np.stack([np.mean([t.replicated() for t in own], axis=0) for own in scores], axis=1)
+    human = group[0].card.human
+    return Leaderboard(
+        signature=group[0].signature,
+        synthetic=group[0].card.synthetic,
+        human=Estimate(**human.index.model_dump(include=set(Estimate.model_fields))),
+        human_name=human.name,
+        ranking=rank_scores(names, values, draws, alpha=alpha),
+        components={
+            name: {part: own.raw for part, own in found.terms.items()}
+            for name, found in zip(names, group, strict=True)
+        },
+    )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two simulators against the same people.
+
+    Attributes
+    ----------
+    a, b
+        Their names.
+    paired
+        Whether the differences rest on per-task sums (shared draws); else on the printed
+        standard errors alone, as if independent, which is wider.
+    differences
+        B - A: index, components, then features by size.
+    notes
+        What a reader must know.
+    """
+
+    a: str
+    b: str
+    paired: bool
+    synthetic: bool
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...]
+
+
+def compare_files(
+    a: str | Path, b: str | Path, *, simulator_a: str | None = None, simulator_b: str | None = None
+) -> Comparison:
+    """Compare a simulator of scorecard A with one of scorecard B.
+
+    Raises
+    ------
+    UsageError
+        Where the two rest on other people, tasks or settings.
+    """
+    card_a, card_b = Scorecard.read(a), Scorecard.read(b)
+    one = pick_simulator(card_a, simulator_a, str(a))
+    two = pick_simulator(card_b, simulator_b, str(b))
+    names = (one.name, two.name) if one.name != two.name else (f"{one.name} (A)", f"{two.name} (B)")
+    notes: list[str] = []
+    synthetic = card_a.synthetic or card_b.synthetic
+    robust = all(card.profile.startswith("robust") for card in (card_a, card_b))
+    if robust and all(sidecar_path(p).is_file() for p in (a, b)):
+        first = load_evidence(a, one.name, card=card_a)
+        second = load_evidence(b, two.name, card=card_b)
+        notes += [f"differs: {line}" for line in require_comparable(first, second, runs=False)]
+        rows = paired_differences(first.terms, second.terms)
+        odd = first.terms.keys() ^ second.terms.keys()
+        if odd:
+            notes.append(f"only one of the two assesses: {', '.join(sorted(odd))}")
+        return Comparison(*names, True, synthetic, rows, tuple(notes))
+    _same_definition(card_a, card_b, str(a), str(b))
+    if robust:
+        notes.append(
+            "per-task sums are missing beside a scorecard: the bounds take the two as independent, "
+            "which is wider than need be"
+        )
+    else:
+        notes.append("this profile has no bounds, so nothing is told from noise")
+    return Comparison(*names, False, synthetic, tuple(_unpaired(one, two)), tuple(notes))
+
+
+def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> None:
+    from usi.run.signature import differences
+
+    odd = [
+        line
+        for line in differences(a.signature, b.signature)
+        if not line.startswith(("v:", "runs:"))
+    ]
+    if odd:
+        raise UsageError(
+            f"{file_a} and {file_b} can't be compared ({'; '.join(odd)}): score both against the "
+            "same people and tasks, with the same settings"
+        )
+
+
+def _unpaired(a: SimulatorCard, b: SimulatorCard) -> list[Difference]:
+    pairs = [("index", "index", a.index, b.index)]
+    pairs += [
+        (name, "component", a.components[name], b.components[name])
+        for name in COMPONENTS
+        if name in a.components and name in b.components
+    ]
+    rows = []
+    for name, part, one, two in pairs:
+        if one.value is None or two.value is None:
+            continue
+        if part == "index" and getattr(one, "terms", 0) != getattr(two, "terms", 0):
+            continue
+        known = one.se is not None and two.se is not None
+        se = float(np.hypot(one.se or 0.0, two.se or 0.0)) if known else None
+        rows.append(judged(name, part, one.value, two.value, se))
+    features = []
+    for name, mine in a.features.items():
+        other = b.features.get(name)
+        if other is None or mine.score.value is None or other.score.value is None:
+            continue
+        scale = 1.0 if mine.score.unit == "points" else 100.0
+        left, right = scale * mine.score.value, scale * other.score.value
+        features.append(judged(name, mine.dimension, left, right, None))
+    features.sort(key=lambda row: (-abs(row.difference.value or 0.0), row.name))
+    return rows + features
