@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import polars as pl
 
@@ -66,9 +66,8 @@ def write_stream(
 def read_table(path: str | Path) -> SessionTable:
     """Read a session table; see `SessionTable.read`."""
     with _opened(path) as (file, profile, lexicon):
-        frame = pl.from_arrow(file.read())
+        frame = cast(pl.DataFrame, pl.from_arrow(file.read()))
         synthetic = _SYNTHETIC_KEY.encode() in (file.schema_arrow.metadata or {})
-    assert isinstance(frame, pl.DataFrame)
     return SessionTable(frame, profile.name, lexicon, synthetic)
 
 
@@ -76,9 +75,7 @@ def read_blocks(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[pl.Dat
     """Read a session table in blocks of at most so many rows."""
     with _opened(path) as (file, _, _):
         for batch in file.iter_batches(batch_size=rows):
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            yield frame
+            yield cast(pl.DataFrame, pl.from_arrow(batch))
 
 
 def write_values(table: SessionTable | str | Path, path: str | Path) -> None:
@@ -99,7 +96,7 @@ def write_values(table: SessionTable | str | Path, path: str | Path) -> None:
     else:
         with _opened(table) as (_, profile, _):
             frames = read_blocks(table)
-    views = (values_of(frame, profile) for frame in frames)
+    views = (values_of(frame, profile) for frame in _collected(frames))
     empty = values_of(pl.DataFrame(schema=table_schema(profile)), profile)
     with _whole(path) as part:
         if suffix == ".parquet":
@@ -134,15 +131,18 @@ def _arrow(frame: pl.DataFrame) -> Any:
 
 
 def _collected(blocks: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same rows in pieces of `ROWS_PER_GROUP`, so that bytes do not depend on the blocks."""
     waiting: list[pl.DataFrame] = []
     rows = 0
     for block in blocks:
         waiting.append(block)
         rows += block.height
-        if rows >= ROWS_PER_GROUP:
-            yield pl.concat(waiting)
-            waiting, rows = [], 0
-    if waiting:
+        while rows >= ROWS_PER_GROUP:
+            joined = pl.concat(waiting)
+            yield joined.head(ROWS_PER_GROUP)
+            waiting = [joined.slice(ROWS_PER_GROUP)]
+            rows -= ROWS_PER_GROUP
+    if rows:
         yield pl.concat(waiting)
 
 
@@ -151,6 +151,10 @@ def _whole(path: str | Path) -> Iterator[Path]:
     """A file beside ``path`` that takes its name only when all went well."""
     target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.touch()
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror}") from error
     try:
         yield part
         part.replace(target)
