@@ -1,0 +1,225 @@
+"""The road: files -> load -> records -> features -> session table -> score -> scorecard.
+
+The three verbs of the Python interface (`usi.load`, `usi.features`, `usi.score`) and the command
+line walk it. Sessions are streamed; what is held is the session table, a few integers a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from usi.errors import unknown_name
+from usi.features.extract import extract_table
+from usi.features.table import SessionTable
+from usi.load import LoadNotes, LoadOptions, open_sessions
+from usi.records import Session, Side
+from usi.score.assembly import (
+    Paths,
+    Tables,
+    find_surveys,
+    make_context,
+    read_candidates,
+    read_people,
+)
+from usi.score.inputs import Watched, difficulty_file, split_by_simulator, with_keys
+from usi.score.options import RunIds, ScoreOptions
+from usi.score.profiles import Profile, get_profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from usi.score.scorecard import Scorecard
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Sessions in memory, and what loading has to say about them."""
+
+    sessions: tuple[Session, ...]
+    label: str
+    notes: LoadNotes
+
+    def __len__(self) -> int:
+        """Return the number of sessions."""
+        return len(self.sessions)
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """One dictionary a session, of plain Python values."""
+        rows: list[dict[str, Any]] = msgspec.to_builtins(self.sessions)
+        return rows
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a session, without its messages."""
+        import pandas as pd
+
+        columns = ("session_id", "simulator", "domain", "task_id", "trial", "batch", "status")
+        return pd.DataFrame(
+            {
+                **{name: [getattr(s, name) for s in self.sessions] for name in columns},
+                "messages": [len(s.turns) for s in self.sessions],
+                "reward": [s.outcome.reward for s in self.sessions],
+            }
+        )
+
+
+def load(
+    paths: Paths,
+    *,
+    format: str | None = None,  # noqa: A002
+    domain: str | None = None,
+    name: str | None = None,
+) -> Loaded:
+    """Read transcripts of any known format into memory.
+
+    Parameters
+    ----------
+    paths
+        Files, folders or archives.
+    format, domain, name
+        See `usi.load.LoadOptions`.
+
+    Raises
+    ------
+    InputError
+        With every bad row, its file, row and field.
+    """
+    stream = open_sessions(paths, options=LoadOptions(format=format, domain=domain, name=name))
+    return Loaded(tuple(stream), stream.label, stream.notes)
+
+
+def features(
+    source: Paths | Loaded,
+    *,
+    side: Side,
+    profile: str | None = None,
+    cleaning: Side | None = None,
+    format: str | None = None,  # noqa: A002
+    domain: str | None = None,
+    name: str | None = None,
+    run_ids: RunIds = "auto",
+) -> SessionTable:
+    """Compute the session table of transcripts: one row a session, in input order, with keys.
+
+    Parameters
+    ----------
+    source
+        Paths, or what `load` gave.
+    side
+        ``"human"`` or ``"simulated"``: decides keys and, unless `cleaning` says otherwise,
+        which messages are dropped.
+    profile
+        Scoring profile; default: see `usi.score.profiles.default_profile`.
+    format, domain, name, run_ids
+        As for `load` and `score`.
+    """
+    chosen = get_profile(profile)
+    if isinstance(source, Loaded):
+        sessions, label = Watched(source.sessions), source.label
+    else:
+        options = LoadOptions(format=format, domain=domain, name=name)
+        stream = open_sessions(source, options=options)
+        sessions, label = Watched(stream), stream.label
+    table = extract_table(sessions, profile=chosen.name, side=side, source=cleaning)
+    table = replace(table, synthetic=sessions.synthetic)
+    if side == "human":
+        return with_keys(table, side=side, run_ids=run_ids)
+    parts = [
+        with_keys(part, side=side, run_ids=run_ids).frame
+        for part in split_by_simulator(table, label).values()
+    ]
+    if not parts:
+        return table
+    import polars as pl
+
+    return replace(table, frame=pl.concat(parts).sort("seq"))
+
+
+@dataclass(frozen=True)
+class ScoreResult:
+    """A scorecard with the tables behind it."""
+
+    card: Scorecard
+    profile: Profile
+    human: SessionTable
+    simulators: Mapping[str, SessionTable]
+
+
+def score(
+    simulators: Paths | Tables,
+    human: str | Path | SessionTable,
+    *,
+    profile: str | None = None,
+    options: ScoreOptions | None = None,
+    **choices: Any,
+) -> Scorecard:
+    """Score simulators against a human reference.
+
+    Parameters
+    ----------
+    simulators
+        Files or folders, one simulator each; or session tables by label.
+    human
+        A path, a name under ``human_corpus/`` of the workspace, or a session table.
+    profile
+        Scoring profile; default: see `usi.score.profiles.default_profile`.
+    options
+        All choices at once; or name single ones: ``difficulty``, ``run_ids``, ``human_source``,
+        ``surveys``, ``domain``, ``name``, ``format``, ``seed``, ``robust``.
+
+    Returns
+    -------
+    Scorecard
+        With ``.to_pandas()``, ``.to_dict()`` and ``.to_json()``.
+
+    Raises
+    ------
+    InputError, UsageError
+        For data or options that can't be used.
+    NotScorable
+        Where no honest score follows from the data.
+    """
+    return score_with_tables(
+        simulators, human, profile=profile, options=options_of(options, choices)
+    ).card
+
+
+def options_of(options: ScoreOptions | None, choices: Mapping[str, Any]) -> ScoreOptions:
+    """Options with single choices put in; an unknown choice lists near matches."""
+    known = ScoreOptions.__dataclass_fields__
+    for name in choices:
+        if name not in known:
+            raise unknown_name("option", name, list(known))
+    return replace(options or ScoreOptions(), **choices)
+
+
+def score_with_tables(
+    simulators: Paths | Tables,
+    human: str | Path | SessionTable,
+    *,
+    profile: str | None = None,
+    options: ScoreOptions | None = None,
+) -> ScoreResult:
+    """As `score`, keeping the session tables (for the sums beside the card)."""
+    options = options or ScoreOptions()
+    chosen = get_profile(profile)
+    reference, people = read_people(human, chosen.name, options)
+    candidates = read_candidates(simulators, chosen.name, options)
+    surveys, files, where = find_surveys(reference, candidates, options)
+    if options.difficulty not in ("frozen", "self"):
+        files.append(difficulty_file(options.difficulty))
+    context = make_context(reference, people, candidates, files)
+    card = chosen.score_tables(
+        people.tables[""],
+        candidates.tables,
+        surveys=surveys,
+        options=options,
+        context=context,
+    )
+    settings = {**card.settings, "surveys": where}
+    card = card.model_copy(update={"settings": settings})
+    return ScoreResult(card, chosen, people.tables[""], candidates.tables)

@@ -1,0 +1,120 @@
+"""The parts of one scoring: reference, candidates, surveys, and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from usi.corpus.resolve import Reference, resolve
+from usi.errors import UsageError
+from usi.features.table import SessionTable
+from usi.load import LoadOptions, read_surveys
+from usi.records import Side
+from usi.run.manifest import combined_sha256
+from usi.score.inputs import (
+    SideInput,
+    read_reference,
+    read_simulators,
+    split_by_simulator,
+    survey_files,
+    table_sha256,
+    with_keys,
+)
+from usi.score.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
+from usi.score.scorecard import InputFile
+
+Paths = Sequence[str | Path] | str | Path
+Tables = SessionTable | Mapping[str, SessionTable]
+
+
+def read_people(
+    human: str | Path | SessionTable, profile: str, options: ScoreOptions
+) -> tuple[Reference, SideInput]:
+    """The human reference: a path, a name of the workspace, or a session table."""
+    if isinstance(human, SessionTable):
+        simulated = bool((human.frame["side"] == "simulated").any())
+        source: Side = "simulated" if simulated else "human"
+        if options.human_source != "auto":
+            source = options.human_source
+        table = with_keys(human, side="human", run_ids=options.run_ids)
+        return Reference("reference", ()), SideInput(
+            tables={"": table}, synthetic=human.synthetic, source=source
+        )
+    reference = resolve(human)
+    side = read_reference(
+        reference,
+        profile=profile,
+        options=LoadOptions(domain=options.domain),
+        run_ids=options.run_ids,
+        source=options.human_source,
+    )
+    return reference, side
+
+
+def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOptions) -> SideInput:
+    """The simulators: paths, or session tables by label."""
+    run_ids = options.run_ids
+    if isinstance(simulators, SessionTable):
+        simulators = split_by_simulator(simulators, options.name or "simulator")
+    if isinstance(simulators, Mapping):
+        tables = {
+            label: with_keys(table, side="simulated", run_ids=run_ids)
+            for label, table in simulators.items()
+        }
+        return SideInput(tables=tables, synthetic=any(t.synthetic for t in tables.values()))
+    paths = [simulators] if isinstance(simulators, str | Path) else list(simulators)
+    if not paths:
+        raise UsageError("there is no simulator to score: give its transcripts")
+    load_options = LoadOptions(format=options.format, domain=options.domain, name=options.name)
+    return read_simulators(paths, profile=profile, options=load_options, run_ids=run_ids)
+
+
+def find_surveys(
+    reference: Reference, candidates: SideInput, options: ScoreOptions
+) -> tuple[Surveys | None, list[InputFile], str]:
+    """Surveys by label, their files, and the name of their folder for the card."""
+    where = reference.surveys if options.surveys == "auto" else options.surveys
+    if where is None or where == "none":
+        return None, [], "none"
+    found: dict[str, Any] = dict(read_surveys(where))
+    for label, own in candidates.file_labels.items():
+        if label not in found and own in found:
+            found[label] = found[own]
+    wanted = {HUMAN_EVAL, *candidates.tables, *candidates.file_labels.values()}
+    return found, survey_files(where, sorted(wanted)), Path(where).name
+
+
+def make_context(
+    reference: Reference, people: SideInput, candidates: SideInput, files: list[InputFile]
+) -> ScoreContext:
+    """What the profile is told about the inputs."""
+    is_human = people.source == "human"
+    synthetic = people.synthetic or candidates.synthetic
+    hashes = [file.sha256 for file in people.files] or [table_sha256(people.tables[""])]
+    warnings = [("remark", text) for text in (*people.remarks, *candidates.remarks)]
+    if not is_human:
+        text = "the reference is simulator output, no people: the score says how alike two are"
+        warnings.insert(0, ("reference_not_human", text))
+    if synthetic:
+        text = "synthetic: made by a generator with known rates; no people took part"
+        warnings.insert(0, ("synthetic", text))
+    return ScoreContext(
+        corpus_name=reference.name,
+        corpus_sha256=combined_sha256(hashes),
+        human_name="Human (inter-ann.)" if is_human else f"Reference {reference.name} (no human)",
+        is_human=is_human,
+        source=people.source,
+        synthetic=synthetic,
+        licence=reference.licence,
+        research_only=reference.research_only,
+        redistribute=reference.redistribute,
+        inputs=tuple(
+            sorted(
+                (*people.files, *candidates.files, *files),
+                key=lambda file: (file.role, file.name, file.sha256),
+            )
+        ),
+        left_out={**candidates.left_out, "": people.left_out.get("", {})},
+        warnings=tuple(warnings),
+    )

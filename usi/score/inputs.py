@@ -1,0 +1,279 @@
+"""From paths to session tables with keys: what the road needs before a profile can score.
+
+Transcripts are streamed through feature extraction; a session table on disk
+(``NAME.sessions.parquet``) is taken as it is. Whatever was read is named with its hash.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from usi.corpus.resolve import Reference
+from usi.errors import UsageError
+from usi.features.extract import extract_table
+from usi.features.registry import get_profile
+from usi.features.table import SessionTable
+from usi.load import LoadOptions, SessionStream, group_by_simulator, open_sessions
+from usi.load.labels import simulator_label
+from usi.records import Session, Side
+from usi.run.manifest import sha256_bytes, sha256_file
+from usi.score.keys import assign_keys
+from usi.score.options import HumanSource, RunIds
+from usi.score.scorecard import InputFile
+
+TABLE_SUFFIX = ".parquet"
+SIMULATED_LAYOUTS = ("tau-bench", "tau2", "odyssim")
+"""Layouts that hold nothing but simulator output."""
+
+_RESULTS_PREFIX = "eval_results_"
+_SURVEY_PREFIX = "survey_comparable_"
+
+
+@dataclass
+class SideInput:
+    """One side as it was read.
+
+    Attributes
+    ----------
+    tables
+        Label -> session table with keys (people: the one label ``""``).
+    file_labels
+        Label -> the label that the file name gives, where ``--name`` says another.
+    files, left_out, remarks
+        What was read, what loading set aside by label, and what it has to say.
+    synthetic
+        Whether a session or a table says that it is a phantom's.
+    source
+        Cleaning that was used.
+    """
+
+    tables: dict[str, SessionTable] = field(default_factory=dict)
+    file_labels: dict[str, str] = field(default_factory=dict)
+    files: list[InputFile] = field(default_factory=list)
+    left_out: dict[str, Counter[str]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    synthetic: bool = False
+    source: Side = "simulated"
+
+
+class Watched:
+    """Passes sessions on and notes whether one says that it is synthetic."""
+
+    def __init__(self, sessions: Iterable[Session]) -> None:
+        self._sessions, self.synthetic = sessions, False
+
+    def __iter__(self) -> Iterator[Session]:
+        for session in self._sessions:
+            if session.meta.get("synthetic") is True:
+                self.synthetic = True
+            yield session
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a path is that of a session table."""
+    return Path(path).suffix == TABLE_SUFFIX
+
+
+def with_keys(table: SessionTable, *, side: Side, run_ids: RunIds) -> SessionTable:
+    """The table as `side`, its tasks, runs and batches assigned."""
+    columns: list[pl.Expr] = [pl.lit(side).alias("side")]
+    if side == "human":
+        columns.append(pl.lit("").alias("simulator"))
+    frame = assign_keys(table.frame.with_columns(columns), side=side, run_ids=run_ids)
+    return replace(table, frame=frame)
+
+
+def split_by_simulator(table: SessionTable, fallback: str) -> dict[str, SessionTable]:
+    """One table a simulator, in order of appearance; rows without a label get `fallback`."""
+    label = pl.when(pl.col("simulator").fill_null("") == "")
+    frame = table.frame.with_columns(
+        label.then(pl.lit(fallback)).otherwise(pl.col("simulator")).alias("simulator")
+    )
+    parts = frame.partition_by("simulator", maintain_order=True)
+    return {part["simulator"][0]: replace(table, frame=part) for part in parts}
+
+
+def read_simulators(
+    paths: Sequence[str | Path], *, profile: str, options: LoadOptions, run_ids: RunIds
+) -> SideInput:
+    """Read every simulator: one a file, unless rows or ``options.name`` say otherwise.
+
+    Raises
+    ------
+    UsageError
+        Two inputs give the same label.
+    """
+    side = SideInput()
+    transcripts = [path for path in paths if not is_table(path)]
+    streams = group_by_simulator(transcripts, options) if transcripts else []
+    for stream in streams:
+        watched = Watched(stream)
+        table = extract_table(watched, profile=profile, side="simulated")
+        table = replace(table, synthetic=watched.synthetic)
+        _note(side, stream, stream.label, "simulator")
+        _add(side, split_by_simulator(table, stream.label), run_ids)
+        if options.name and stream.notes.files:
+            own = simulator_label(_base(stream.notes.files[0].name))
+            side.file_labels[options.name] = own
+    for path in paths:
+        if not is_table(path):
+            continue
+        table = read_table(path, profile)
+        own = simulator_label(Path(path).name.removesuffix(TABLE_SUFFIX).removesuffix(".sessions"))
+        if options.name:
+            frame = table.frame.with_columns(simulator=pl.lit(options.name))
+            table = replace(table, frame=frame)
+            side.file_labels[options.name] = own
+        side.files.append(_table_file("simulator", path, table))
+        _add(side, split_by_simulator(table, own), run_ids)
+    side.synthetic = any(table.synthetic for table in side.tables.values())
+    return side
+
+
+def _add(side: SideInput, tables: Mapping[str, SessionTable], run_ids: RunIds) -> None:
+    for label, table in tables.items():
+        if label in side.tables:
+            raise UsageError(
+                f"two inputs give the simulator name {label!r}; score them one by one with "
+                "--name, or together with one --name where they are runs of one simulator"
+            )
+        side.tables[label] = with_keys(table, side="simulated", run_ids=run_ids)
+
+
+def read_reference(
+    reference: Reference,
+    *,
+    profile: str,
+    options: LoadOptions,
+    run_ids: RunIds,
+    source: HumanSource = "auto",
+) -> SideInput:
+    """Read the human reference; its cleaning follows `source`, or what the files are."""
+    side = SideInput(synthetic=reference.synthetic)
+    tables: list[SessionTable] = []
+    chosen: Side | None = None if source == "auto" else source
+    transcripts = [path for path in reference.paths if not is_table(path)]
+    if transcripts:
+        stream = open_sessions(transcripts, options=options)
+        sessions = iter(stream)
+        first = next(sessions, None)
+        if chosen is None:
+            chosen = _kind_of(first, [_base(file.name) for file in stream.notes.files])
+        head = () if first is None else (first,)
+        watched = Watched(chain(head, sessions))
+        table = extract_table(watched, profile=profile, side="human", source=chosen)
+        tables.append(replace(table, synthetic=watched.synthetic))
+        _note(side, stream, "", "human")
+    for path in reference.paths:
+        if is_table(path):
+            table = read_table(path, profile)
+            simulated = bool((table.frame["side"] == "simulated").any())
+            chosen = chosen or ("simulated" if simulated else "human")
+            tables.append(table)
+            side.files.append(_table_file("human", path, table))
+    joined = tables[0] if len(tables) == 1 else SessionTable.concat(tables)
+    side.tables[""] = with_keys(joined, side="human", run_ids=run_ids)
+    side.synthetic = side.synthetic or joined.synthetic
+    side.source = chosen or "human"
+    return side
+
+
+def _kind_of(first: Session | None, names: Sequence[str]) -> Literal["human", "simulated"]:
+    """Whether a reference is simulator output, by its layout or the name of its file."""
+    results = any(name.startswith(_RESULTS_PREFIX) for name in names)
+    layout = first is not None and first.layout in SIMULATED_LAYOUTS
+    return "simulated" if results or layout else "human"
+
+
+def read_table(path: str | Path, profile: str) -> SessionTable:
+    """Read a session table of the wanted profile.
+
+    Raises
+    ------
+    InputError
+        Where the file is no session table.
+    UsageError
+        Where it is one of another profile.
+    """
+    table = SessionTable.read(path)
+    if table.profile != get_profile(profile).name:
+        raise UsageError(
+            f"{path} is a session table of the profile {table.profile!r}, and {profile!r} is "
+            f"wanted: make it again from the transcripts, or score with --profile {table.profile}"
+        )
+    return table
+
+
+def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None:
+    notes = stream.notes
+    side.left_out.setdefault(label, Counter()).update(notes.left_out)
+    side.remarks += [remark for remark in notes.remarks if remark not in side.remarks]
+    for file in notes.files:
+        side.files.append(
+            InputFile(
+                role=role,
+                name=_base(file.name),
+                sha256=file.sha256 or "",
+                bytes=file.bytes,
+                layout=file.layout,
+                sessions=file.sessions,
+            )
+        )
+
+
+def _table_file(role: str, path: str | Path, table: SessionTable) -> InputFile:
+    return InputFile(
+        role=role,
+        name=Path(path).name,
+        sha256=sha256_file(path),
+        bytes=Path(path).stat().st_size,
+        layout="session-table",
+        sessions=table.frame.height,
+    )
+
+
+def survey_files(directory: str | Path, labels: Iterable[str]) -> list[InputFile]:
+    """The survey files of some labels, with their hashes."""
+    wanted = tuple(f"{_SURVEY_PREFIX}{label}.json" for label in labels)
+    return [
+        InputFile(
+            role="survey",
+            name=path.name,
+            sha256=sha256_file(path),
+            bytes=path.stat().st_size,
+            layout="surveys",
+            sessions=0,
+        )
+        for path in sorted(Path(directory).iterdir())
+        if path.name.startswith(wanted)
+    ]
+
+
+def difficulty_file(path: str | Path) -> InputFile:
+    """The difficulty file, with its hash."""
+    return InputFile(
+        role="difficulty",
+        name=Path(path).name,
+        sha256=sha256_file(path),
+        bytes=Path(path).stat().st_size,
+        layout="difficulty",
+        sessions=0,
+    )
+
+
+def table_sha256(table: SessionTable) -> str:
+    """Content hash of a session table that came from no file, whatever the order of its rows."""
+    frame = table.frame.drop("seq")
+    lines = frame.write_csv(include_header=False).splitlines()
+    return sha256_bytes("\n".join(sorted(lines)).encode("utf-8"))
+
+
+def _base(name: str) -> str:
+    return name.replace("\\", "/").rsplit("/", 1)[-1]
