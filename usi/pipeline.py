@@ -17,6 +17,7 @@ from usi.errors import unknown_name
 from usi.features.extract import extract_table
 from usi.features.table import SessionTable
 from usi.load import LoadNotes, LoadOptions, open_sessions
+from usi.load.options import MAX_RECORD
 from usi.records import Session, Side
 from usi.score.assembly import (
     Paths,
@@ -101,6 +102,7 @@ def features(
     format: str | None = None,  # noqa: A002
     domain: str | None = None,
     name: str | None = None,
+    max_record: int = MAX_RECORD,
     run_ids: RunIds = "auto",
 ) -> SessionTable:
     """Compute the session table of transcripts: one row a session, in input order, with keys.
@@ -114,14 +116,14 @@ def features(
         which messages are dropped.
     profile
         Scoring profile; default: see `usi.score.profiles.default_profile`.
-    format, domain, name, run_ids
+    format, domain, name, max_record, run_ids
         As for `load` and `score`.
     """
     chosen = get_profile(profile)
     if isinstance(source, Loaded):
         sessions, label = Watched(source.sessions), source.label
     else:
-        options = LoadOptions(format=format, domain=domain, name=name)
+        options = LoadOptions(format=format, domain=domain, name=name, max_record=max_record)
         stream = open_sessions(source, options=options)
         sessions, label = Watched(stream), stream.label
     table = extract_table(sessions, profile=chosen.name, side=side, source=cleaning)

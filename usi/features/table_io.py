@@ -109,7 +109,8 @@ def write_values(table: SessionTable | str | Path, path: str | Path) -> None:
 def _values_parquet(views: Iterable[pl.DataFrame], empty: pl.DataFrame, part: Path) -> None:
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(part, _arrow(empty).schema, compression="zstd") as writer:
+    schema = _arrow(empty).schema.with_metadata({"usi_feature_values": SCHEMA_VERSION})
+    with pq.ParquetWriter(part, schema, compression="zstd") as writer:
         for view in views:
             writer.write_table(_arrow(view))
 

@@ -14,7 +14,13 @@ from usi.report.text import printable
 
 Writer = Callable[[Path], None]
 
-_MARKS = (b'"usi_version"', b"written by usi ", b'"written_by": "usi ', b"usi_session_table")
+_MARKS = (
+    b'"usi_version"',
+    b"written by usi ",
+    b'"written_by": "usi ',
+    b"usi_session_table",
+    b"usi_feature_values",
+)
 _SESSION_HEAD = (
     b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
     b'{"session_id":',
@@ -44,7 +50,8 @@ def written_by_usi(path: Path) -> bool:
     """Whether the file carries a mark that every file written by usi carries.
 
     JSON has the key ``usi_version`` (or ``written_by``), Markdown and HTML a line "written by
-    usi", Parquet the key ``usi_session_table``; tables of sessions and usi JSONL start with their
+    usi", Parquet the key ``usi_session_table`` or
+    ``usi_feature_values``; tables of sessions and usi JSONL start with their
     own heads.
     An empty file is nobody's.
     """

@@ -45,7 +45,7 @@ def read_people(
     side = read_reference(
         reference,
         profile=profile,
-        options=LoadOptions(domain=options.domain),
+        options=LoadOptions(domain=options.domain, max_record=options.max_record),
         run_ids=options.run_ids,
         source=options.human_source,
     )
@@ -66,7 +66,12 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
     paths = [simulators] if isinstance(simulators, str | Path) else list(simulators)
     if not paths:
         raise UsageError("there is no simulator to score: give its transcripts")
-    load_options = LoadOptions(format=options.format, domain=options.domain, name=options.name)
+    load_options = LoadOptions(
+        format=options.format,
+        domain=options.domain,
+        name=options.name,
+        max_record=options.max_record,
+    )
     return read_simulators(paths, profile=profile, options=load_options, run_ids=run_ids)
 
 

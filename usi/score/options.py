@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from usi.errors import unknown_name
+from usi.load.options import MAX_RECORD
 
 if TYPE_CHECKING:
     from usi.records import SurveyAnswer
@@ -41,6 +42,8 @@ class ScoreOptions:
         A directory, ``None`` for none, or ``"auto"`` for a ``survey_data/`` beside the reference.
     domain, name, format
         Overrides for loading: domain of rows that name none, label of the simulator, loader.
+    max_record
+        Largest record that is read, in bytes.
     seed
         Seed of every random draw of the profile ``robust``. The profile ``tau-usi`` has the
         published seed 42 and takes no other.
@@ -55,6 +58,7 @@ class ScoreOptions:
     domain: str | None = None
     name: str | None = None
     format: str | None = None
+    max_record: int = MAX_RECORD
     seed: int = 7
     robust: RobustOptions | None = None
 
