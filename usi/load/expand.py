@@ -8,6 +8,7 @@ from pathlib import Path
 from usi.errors import InputError
 from usi.load.archive import members
 from usi.load.source import STDIN, Source, file_source, stdin_source, walk
+from usi.load.star import join_dialogues
 
 _BESIDE = (
     "license", "licence", "readme", "notice", "changelog", "citation", "datasheet", "contributing",
@@ -64,7 +65,7 @@ def _without_documentation(
     aside += [source.name for source in found if is_beside_data(source.filename)]
     if not sources:
         raise InputError(f"the {kind} holds no data files", file=name)
-    return join_tau2_folders(sources)
+    return join_tau2_folders(join_dialogues(sources, name))
 
 
 def join_tau2_folders(sources: list[Source]) -> list[Source]:

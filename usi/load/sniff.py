@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from usi.errors import InputError, UsiError, unknown_name
-from usi.load import odyssim, tau2, tau_usi, taubench, usi_jsonl
+from usi.load import odyssim, star, tau2, tau_usi, taubench, usi_jsonl
 from usi.load.jsonstream import Cursor
 from usi.load.options import LoadOptions
 from usi.load.source import Source
 
-READERS = {reader.NAME: reader.read for reader in (tau_usi, taubench, tau2, odyssim, usi_jsonl)}
+READERS = {
+    reader.NAME: reader.read for reader in (tau_usi, taubench, tau2, odyssim, star, usi_jsonl)
+}
 FORMATS = tuple(READERS)
 SURVEYS = "surveys"
 """Not a format of sessions: a ``survey_comparable_*`` file, which belongs to ``--surveys``."""
@@ -89,6 +91,8 @@ def _of_object(cursor: Cursor) -> str | None:
         keys[key] = None
         if key == "simulations" or {"info", "tasks"} <= keys.keys() or key == "simulation_index":
             return tau2.NAME
+        if keys.keys() >= star.MARKS:
+            return star.NAME
         if key == "results" and cursor.peek() == b"[":
             found = _of_results(cursor)
             if found:
