@@ -74,7 +74,8 @@ COLUMNS: tuple[str, ...] = (
 ``repeated`` turns that repeat an earlier one, ``trigrams`` word trigrams, ``trigrams_repeated``
 those that stood before in the session, ``trigram_flag`` 1 where one stands more than ten times,
 ``identifiers`` tokens, ``echo`` sum of shares in millionths, ``echo_units`` a million for each
-turn that has a share, ``shortest`` 10th percentile of words a turn; then repairs (`usi.features.robust_gather`).
+turn that has a share, ``shortest`` 10th percentile of words a turn;
+then the repairs (`REPAIR_COLUMNS`).
 """
 
 
