@@ -19,7 +19,7 @@ class BadField(Exception):
 
     def at(self, file: str | None, row: int | None) -> InputError:
         """The user's error."""
-        return InputError(self.message, file=file, row=row, field=self.field)
+        return InputError(self.message, file=file, row=row, field=self.field or None)
 
 
 _KINDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from usi.errors import UsiError
+from usi.errors import InputError, UsiError
 from usi.load.context import Context
 from usi.load.fields import BadField, kind, number, record_of, survey_of, text, text_id, turns_of
 from usi.load.jsonstream import decode, lines
@@ -37,7 +37,12 @@ def _records(context: Context) -> Iterator[tuple[int, Any]]:
     with context.open() as stream:
         if one_a_line:
             for row, offset, data in lines(stream, file=source.name, max_record=limit):
-                yield row, decode(data, file=source.name, row=row, offset=offset)
+                try:
+                    value = decode(data, file=source.name, row=row, offset=offset)
+                except InputError as problem:  # the other lines can still be read
+                    context.notes.add_problem(problem)
+                else:
+                    yield row, value
             return
         cursor = context.cursor(stream)
         if cursor.peek() == b"[":
