@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from itertools import combinations
-from math import comb, prod
+from math import prod
 
 import numpy as np
 import pytest
+from helpers import shared
 
 from usi.errors import NotScorable
 from usi.gate.agents import rank_agents
 from usi.gate.correct import corrected_success
-from usi.gate.outcomes import Outcomes, Trial, collect
+from usi.gate.outcomes import Outcomes, Trial, collect, read_outcomes
 from usi.gate.passk import crossed_pass_k, elementary_symmetric, pass_hat_k, pass_k
 from usi.records import Outcome, Session
 
@@ -107,7 +109,7 @@ def test_failed_runs_null_rewards_and_unnamed_tasks_are_counted():
         Session(session_id="a", task_id="1", domain="airline", outcome=Outcome(reward=0.5)),
         Session(session_id="b", task_id="1", domain="airline", status="failed"),
         Session(session_id="c", task_id="1", domain="airline"),
-        Session(session_id="d", outcome=Outcome(reward=1.0)),
+        Session(session_id="d", layout="tau-bench", outcome=Outcome(reward=1.0)),
     ]
     found = collect(sessions, label="x", threshold=0.5)
     assert found.trials == {"airline_1": [Trial(1)]}
@@ -185,7 +187,29 @@ def test_two_agents_are_too_few():
         rank_agents(two, two)
 
 
-def test_comb_is_the_number_of_subsets():
-    # pass_hat_k rests on comb(c, k) = 0 for c < k.
-    assert comb(2, 3) == 0
-    assert pass_hat_k(2, 4, 3) == 0.0
+def test_corpora_with_batches_in_their_ids_are_grouped_by_task():
+    sessions = [
+        Session(session_id=f"airline_0{end}", layout="tau-usi", outcome=Outcome(reward=1.0))
+        for end in ("", "_ann2", "_ann3")
+    ]
+    assert collect(sessions, label="x", side="human").trials == {"airline_0": [Trial(1)] * 3}
+
+
+def test_airline_runs_of_four_trials_by_hand():
+    rows = json.loads(
+        shared("data/taubench/airline_agent-gpt-4o_user-gpt-4o_50x4.json").read_text()
+    )
+    by_task: dict[int, list[float]] = {}
+    for row in rows:
+        by_task.setdefault(row["task_id"], []).append(row["reward"])
+    path = shared("data/taubench/airline_agent-gpt-4o_user-gpt-4o_50x4.json")
+    found = pass_k(read_outcomes([path]), (1, 2, 4, 8))
+    for k in (1, 2, 4):
+        per_task = [
+            sum(all(r == 1 for r in subset) for subset in combinations(rewards, k))
+            / len(list(combinations(rewards, k)))
+            for rewards in by_task.values()
+        ]
+        assert found.values[k].value == pytest.approx(sum(per_task) / 50)
+    assert found.values[8].status == "not_assessed"
+    assert found.trials_range == (4, 4)

@@ -33,7 +33,7 @@ def command(
 
     Example: usi correct runs.json --human people.jsonl
     """
-    from usi.corpus.resolve import resolve_corpus
+    from usi.corpus.resolve import resolve
     from usi.gate.correct import corrected_success
     from usi.gate.outcomes import read_outcomes
     from usi.load import LoadOptions
@@ -42,7 +42,10 @@ def command(
     options = LoadOptions(format=format, domain=domain, name=name)
     simulator = read_outcomes(files, options=options, threshold=success_at)
     people = read_outcomes(
-        resolve_corpus(human).files, options=LoadOptions(domain=domain), threshold=success_at
+        resolve(human).paths,
+        options=LoadOptions(domain=domain),
+        side="human",
+        threshold=success_at,
     )
     found = corrected_success(simulator, people, replicates=replicates, seed=seed)
     success.deliver(found, corrected_grids(found), outputs=output, show=show, force=force)

@@ -42,6 +42,14 @@ def shown(estimate: Estimate, digits: int = 3) -> str:
     return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
+FEW_TASKS = 20
+
+
+def _rough(tasks: int) -> tuple[str, ...]:
+    """A caution for bounds that rest on few tasks."""
+    return (f"Only {tasks} tasks: the bounds are rough.",) if tasks < FEW_TASKS else ()
+
+
 def passk_grids(found: PassK) -> tuple[Grid, ...]:
     """pass^k by k, and the crossed split where seeds are recorded."""
     rows = []
@@ -50,7 +58,9 @@ def passk_grids(found: PassK) -> tuple[Grid, ...]:
         beside = f"{shown(rest)} over {rest.n} tasks" if rest else ""
         rows.append((str(k), shown(value), beside))
     low, high = found.trials_range
-    notes = [f"{found.tasks} tasks, {low} to {high} graded trials a task.", found.note]
+    trials = str(low) if low == high else f"{low} to {high}"
+    notes = [f"{found.tasks} tasks, {trials} graded trials a task.", found.note]
+    notes += _rough(found.tasks)
     notes += [f"left out: {n} sessions ({reason})" for reason, n in sorted(found.left_out.items())]
     head = ("k", "pass^k", "over the tasks that have k trials")
     grids = [Grid(f"pass^k of {found.label}", head, tuple(rows), tuple(notes))]
@@ -105,7 +115,10 @@ def agents_grids(found: AgentRanking) -> tuple[Grid, ...]:
             "Agents under people and under the simulator",
             ("agent", "reference", "simulated", "gap (simulated - reference)"),
             rows,
-            (f"Kendall tau-b {shown(found.tau, 2)} over {found.tasks} shared tasks.",),
+            (
+                f"Kendall tau-b {shown(found.tau, 2)} over {found.tasks} shared tasks.",
+                *_rough(found.tasks),
+            ),
         ),
         Grid(
             "Pairs",
