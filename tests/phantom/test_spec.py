@@ -21,7 +21,7 @@ from usi.phantom import (
     sample_tasks,
     simulator_names,
 )
-from usi.phantom.counts import core_counts, per_session, turn_words
+from usi.phantom.effects import core_counts, per_session, turn_words
 from usi.phantom.plan import MARK
 from usi.phantom.population import resolve
 from usi.phantom.spec import spec_from_table, spec_to_table

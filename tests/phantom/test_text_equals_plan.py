@@ -17,7 +17,10 @@ from usi.phantom import (
 )
 
 SOURCES = ["human", "polite", "mild", "collapsed", "dense"]
-PROFILES = ["tau-usi"]
+PROFILES = ["tau-usi", "robust"]
+
+UNPLANNED = {"trigrams_repeated"}
+"""Depends on the filler words themselves; belongs to no dimension."""
 
 
 def _spec(name):
@@ -59,10 +62,14 @@ def test_planned_counts_equal_extracted_counts(source, profile):
     assert extracted.height == 165 * 12
     counts = [name for name in planned.columns if name not in IDENTITY_SCHEMA]
     assert set(CORE_COUNTS) < set(counts)
+    assert planned.columns == extracted.columns
     for name in planned.columns:
+        if planned[name].null_count() == planned.height and name in UNPLANNED:
+            continue
         wrong = planned[name].ne_missing(extracted[name])
         shown = list(zip(planned[name].filter(wrong), extracted[name].filter(wrong), strict=True))
         assert not wrong.any(), (name, shown[:5])
     if source == "dense":  # no column agrees only because nothing happens in it
-        assert all(total > 0 for total in planned.select(counts).sum().row(0))
-    assert planned.columns == extracted.columns
+        total = planned.select(counts).sum().row(0, named=True)
+        zero = {name for name, value in total.items() if not value}
+        assert {name for name in zero if not name.startswith("rep_")} <= UNPLANNED | {"echo"}

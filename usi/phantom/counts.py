@@ -11,96 +11,12 @@ import numpy as np
 import polars as pl
 
 from usi.features.spec import IDENTITY_SCHEMA
-from usi.phantom.plan import ACK, MARK, STOCK, BoolArray, IntArray, Plan
-from usi.phantom.wording import FRAGMENTS, LOOP
-from usi.phantom.wording import STOCK as STOCK_TEXT
+from usi.phantom.effects import core_counts, profile_counts
+from usi.phantom.plan import Plan
 from usi.records import Side
 
 if TYPE_CHECKING:
     from usi.features.table import SessionTable
-
-_MARK_WORDS = np.array([FRAGMENTS[name].words for name in MARK], dtype=np.int64)
-_LOOP_WORDS = len(LOOP.split())
-_STOCK_WORDS = len(STOCK_TEXT.split())
-_REPEATS = 10
-"""A trigram that occurs more often than this makes a session repetitive (published)."""
-
-
-def per_session(plan: Plan, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> IntArray:
-    """(sessions,) sums of (turns,) values."""
-    return np.asarray(np.add.reduceat(values.astype(np.int64), plan.start), dtype=np.int64)
-
-
-def turn_words(plan: Plan) -> IntArray:
-    """(turns,) words of every turn."""
-    words = plan.filler + plan.marks @ _MARK_WORDS
-    words[plan.kind == STOCK] = _STOCK_WORDS
-    words[plan.start[plan.repeat]] += _LOOP_WORDS
-    return np.asarray(words, dtype=np.int64)
-
-
-def core_counts(plan: Plan) -> dict[str, IntArray]:
-    """The integer sums that both profiles have."""
-    words = turn_words(plan)
-    second = np.minimum(plan.turns, 2) - 1
-    return {
-        "n_turns": 2 * plan.turns,
-        "user_turns": plan.turns,
-        "words": per_session(plan, words),
-        "words_sq": per_session(plan, words * words),
-        "words_first": words[plan.start],
-        "words_first_two": words[plan.start] + second * words[plan.start + second],
-    }
-
-
-def tau_usi_counts(plan: Plan) -> dict[str, IntArray]:
-    """Count columns of the profile ``tau-usi``."""
-    marks = {name: plan.marks[:, column] for name, column in MARK.items()}
-    words = turn_words(plan)
-    tokens = plan.long_words + marks["identifier"]
-    stock = per_session(plan, plan.kind == STOCK)
-    role = per_session(plan, marks["role"])
-    repeat = plan.repeat | (stock > _REPEATS) | _fragment_loops(plan)
-
-    def count(flags: np.ndarray[tuple[int], np.dtype[np.generic]]) -> IntArray:
-        return per_session(plan, flags)
-
-    return {
-        "politeness": count(marks["politeness"]),
-        "short": count(words <= 3),
-        "dash": count(marks["dash"]),
-        "ack": count(plan.kind == ACK),
-        "repeat": repeat.astype(np.int64),
-        "id_confuse": (role > 0).astype(np.int64),
-        "id_tokens": count(tokens),
-        "uncertainty": count(marks["uncertainty"] | marks["lack"]),
-        "certainty": count(marks["certainty"]),
-        "pushback": count(marks["pushback"]),
-        "clarify": count(marks["clarify"]),
-        "info": count(marks["info"]),
-        "emotion": count(marks["emotion"]),
-        "accusation": count(marks["accusation"]),
-        "pivot": count(marks["pivot"]),
-    }
-
-
-def _fragment_loops(plan: Plan) -> BoolArray:
-    """Sessions in which one wording of three or more words stands in too many turns."""
-    found = np.zeros(len(plan), dtype=np.bool_)
-    if not (plan.turns > _REPEATS).any():
-        return found
-    info = plan.marks[:, MARK["info"]]
-    for name, fragment in FRAGMENTS.items():
-        if fragment.words < 3:
-            continue
-        if name in ("info", "request"):
-            has = info & (plan.request == (name == "request"))
-        else:
-            has = plan.marks[:, MARK[name]]
-        which = plan.wording % len(fragment.wordings)
-        for wording in range(len(fragment.wordings)):
-            found |= per_session(plan, has & (which == wording)) > _REPEATS
-    return found
 
 
 def identity_columns(
@@ -177,7 +93,7 @@ def count_frame(
     counts = core_counts(plan) | profile_counts(plan, profile)
     data = identity_columns(
         plan, side=side, simulator=simulator, first_seq=first_seq, resolved=resolved
-    ) | {name: pl.Series(name, values) for name, values in counts.items()}
+    ) | {name: _series(name, values, pl.Int64(), len(plan)) for name, values in counts.items()}
     return pl.DataFrame(data)
 
 
@@ -199,12 +115,3 @@ def phantom_table(
     frame = count_frame(plan, profile, side=side, simulator=simulator, resolved=resolved)
     chosen = get_profile(profile)
     return SessionTable(frame, chosen.name, chosen.lexicon, synthetic=True)
-
-
-def profile_counts(plan: Plan, profile: str) -> dict[str, IntArray]:
-    """Count columns of a profile."""
-    from usi.errors import unknown_name
-
-    if profile == "tau-usi":
-        return tau_usi_counts(plan)
-    raise unknown_name("profile", profile, ("tau-usi",))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from usi.errors import NotScorable, UsageError
 from usi.features.spec import DIMENSIONS, FeatureSpec
 from usi.phantom.spec import PhantomSpec
-from usi.phantom.truth import TrueScores, reference_frame, true_outcome, true_rates
+from usi.phantom.truth import TrueScores, reference_means, true_outcome, true_rates
 
 
 def _feature_score(
@@ -22,14 +20,8 @@ def _feature_score(
 ) -> float:
     scale = getattr(feature, "scale", "amount")
     if scale == "ratio":
-        logs = [
-            np.log(column[column > 0]).mean()
-            for column in (
-                reference_frame(spec, profile)[feature.name].to_numpy()
-                for spec in (human, simulator)
-            )
-        ]
-        return 1 - math.tanh(abs(float(logs[0] - logs[1])) / 2)
+        logs = [reference_means(spec, profile)[feature.name][1] for spec in (human, simulator)]
+        return 1 - math.tanh(abs(logs[0] - logs[1]) / 2)
     if scale != "amount":
         raise UsageError(f"no true score is defined for the scale {scale!r} of {feature.name!r}")
     h, s = (side[feature.name] for side in values)

@@ -16,9 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import polars as pl
 
-from usi.errors import UsageError
 from usi.phantom.counts import count_frame
 from usi.phantom.plan import draw
 from usi.phantom.population import FloatArray, Population, hermite, resolve
@@ -65,8 +63,8 @@ def exact_values(spec: PhantomSpec) -> dict[str, float]:
     Returns
     -------
     dict
-        Rates (share of user turns) of every mark and kind of turn, ``uncertainty_or_lack``,
-        ``role_session`` and ``repeat`` (share of sessions), ``words_per_turn``,
+        Rates (share of user turns) of every mark and kind of turn, ``request``,
+        ``uncertainty_or_lack``, ``role_session`` and ``repeat`` (share of sessions), ``words_per_turn``,
         ``opening_words``, ``long_tokens`` (a turn), ``turns`` and ``success``.
     """
     p = resolve(spec)
@@ -78,6 +76,7 @@ def exact_values(spec: PhantomSpec) -> dict[str, float]:
     values["ack"] = later * p.expect(short * p.given_z("ack"))
     values["stock"] = later * p.expect((1 - short) * p.given_z("stock"))
     values["casual"] = spec.rate("casual").mean
+    values["request"] = values["info"] * spec.request_share
     either = 1 - (1 - rates["uncertainty"]) * (1 - rates["lack"])
     values["uncertainty_or_lack"] = p.expect(p.long_share * either)
     values["role_session"] = _session_flag(p, "role")
@@ -127,32 +126,68 @@ _EXACT: Mapping[str, Mapping[str, str]] = {
         "emotion_rate": "emotion",
         "accusation_rate": "accusation",
         "pivot_rate": "pivot",
+    },
+    "robust": {
+        "short_turn": "short",
+        "ack_only": "ack",
+        "role_confusion": "role",
+        "turns_per_session": "turns",
+        "identifiers": "identifier",
+        "info_question": "info",
+        "lack_of_information": "lack",
+        "several_sentences": "several",
     }
+    | {
+        name: name
+        for name in (
+            "politeness",
+            "dash",
+            "words_per_turn",
+            "opening_words",
+            "uncertainty",
+            "certainty",
+            "pushback",
+            "clarify",
+            "emotion",
+            "accusation",
+            "pivot",
+            "request",
+            "casual",
+            "comma",
+        )
+    },
 }
 """Feature of a profile -> key of `exact_values`; other features come from the reference draw."""
 
 
-@lru_cache(maxsize=64)
-def reference_frame(spec: PhantomSpec, profile: str) -> pl.DataFrame:
-    """The fixed reference draw as feature values, one row a session."""
+@lru_cache(maxsize=512)
+def reference_means(spec: PhantomSpec, profile: str) -> dict[str, tuple[float, float]]:
+    """Feature -> (mean, mean of the logs of positive values) over the fixed reference draw.
+
+    A feature without planned values is not in it; without positive values the second is NaN.
+    """
     from usi.features.registry import get_profile
     from usi.features.values import derive
 
     found = get_profile(profile)
-    blocks = []
+    total: dict[str, list[float]] = {}
     for block in range(REFERENCE_SESSIONS // _BLOCK):
         tasks = sample_tasks(_BLOCK, seed=_SEED + block)
         plan = draw(spec, tasks, replicates=1, seed=(_SEED, block))
         frame = count_frame(plan, profile, side="human")
-        blocks.append(derive(frame, found.specs, without_denominator=found.without_denominator))
-    return pl.concat(blocks)
-
-
-def _reference_mean(spec: PhantomSpec, profile: str, feature: str) -> float:
-    value = reference_frame(spec, profile)[feature].mean()
-    if not isinstance(value, int | float):
-        raise UsageError(f"feature {feature!r} has no value on the phantom {spec.name!r}")
-    return float(value)
+        values = derive(frame, found.specs, without_denominator=found.without_denominator)
+        for name in values.columns:
+            column = values[name].drop_nulls().to_numpy()
+            positive = column[column > 0]
+            sums = [column.sum(), len(column), np.log(positive).sum(), len(positive)]
+            total[name] = [
+                a + float(b) for a, b in zip(total.get(name, [0.0] * 4), sums, strict=True)
+            ]
+    return {
+        name: (mean / n, log / positive if positive else math.nan)
+        for name, (mean, n, log, positive) in total.items()
+        if n
+    }
 
 
 def true_rates(spec: PhantomSpec, profile: str = "tau-usi") -> dict[str, float]:
@@ -168,7 +203,8 @@ def true_rates(spec: PhantomSpec, profile: str = "tau-usi") -> dict[str, float]:
     Returns
     -------
     dict
-        Feature name -> population mean over sessions (rates 0 to 1, words, counts).
+        Feature name -> population mean over sessions (rates 0 to 1, words, counts). A feature
+        without planned values (``trigram_share`` of ``robust``) is not in it.
 
     Examples
     --------
@@ -178,13 +214,14 @@ def true_rates(spec: PhantomSpec, profile: str = "tau-usi") -> dict[str, float]:
     """
     from usi.features.registry import get_specs
 
-    exact, known = exact_values(spec), _EXACT.get(profile, {})
-    return {
-        feature.name: exact[known[feature.name]]
-        if feature.name in known
-        else _reference_mean(spec, profile, feature.name)
-        for feature in get_specs(profile)
-    }
+    exact, known = exact_values(spec), _EXACT.get(profile.partition("@")[0], {})
+    values: dict[str, float] = {}
+    for feature in get_specs(profile):
+        if feature.name in known:
+            values[feature.name] = exact[known[feature.name]]
+        elif feature.name in (means := reference_means(spec, profile)):
+            values[feature.name] = means[feature.name][0]
+    return values
 
 
 def true_success(spec: PhantomSpec, difficulty: Sequence[float] | FloatArray) -> FloatArray:

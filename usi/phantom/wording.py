@@ -80,7 +80,7 @@ FRAGMENTS: dict[str, Fragment] = {
     "request": Fragment(("can you check it?", "can you find it?"), 4),
     "emotion": Fragment(("upset", "angry"), 1),
     "accusation": Fragment(("your fault",), 2),
-    "pivot": Fragment(("wait can we", "wait could we"), 3),
+    "pivot": Fragment(("let's try the other", "let's try that other"), 4),
     "role": Fragment(("i'll check your order",), 4),
     "identifier": Fragment(("W",), 1, 1),
     "dash": Fragment(("—",), 0),
