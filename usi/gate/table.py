@@ -20,7 +20,7 @@ from usi.gate.evidence import (
 )
 from usi.gate.rank import Ranking, rank_scores
 from usi.score.robust.terms import PARTS
-from usi.score.scorecard import COMPONENTS, Scorecard, SimulatorCard
+from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> No
 
 
 def _unpaired(a: SimulatorCard, b: SimulatorCard) -> list[Difference]:
-    pairs = [("index", "index", a.index, b.index)]
+    pairs: list[tuple[str, str, Component, Component]] = [("index", "index", a.index, b.index)]
     pairs += [
         (name, "component", a.components[name], b.components[name])
         for name in COMPONENTS

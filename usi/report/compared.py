@@ -1,0 +1,135 @@
+"""Comparisons, rankings and plans as tables of text."""
+
+from __future__ import annotations
+
+from usi.estimate import Estimate
+from usi.gate.compare import Difference
+from usi.gate.plan import Plan
+from usi.gate.table import Comparison, Leaderboard, Rankings
+from usi.report.success import Grid
+from usi.score.robust.terms import PARTS
+
+_SYNTHETIC = "The reference is synthetic: this says nothing about people."
+
+
+def comparison_grids(found: Comparison, *, features: int = 20) -> tuple[Grid, ...]:
+    """Index and components, then the features that changed most."""
+    scores = [row for row in found.differences if row.part in ("index", "component")]
+    rest = [row for row in found.differences if row.part not in ("index", "component")]
+    notes = [*found.notes]
+    if found.synthetic:
+        notes.insert(0, _SYNTHETIC)
+    words = {word: [r.name for r in scores if r.word == word] for word in ("better", "worse")}
+    for word, names in words.items():
+        if names:
+            notes.append(f"{found.b} is {word} in: {', '.join(names)}")
+    if scores and not any(words.values()) and all(row.word == "noise" for row in scores):
+        notes.append("nothing here is more than noise")
+    notes.append("Difference B - A in points with 90 % bounds; above 0 = B is nearer to people.")
+    head = ("", found.a, found.b, "difference", "")
+    grids = [Grid(f"{found.a} against {found.b}", head, _rows(scores), tuple(notes))]
+    if rest:
+        more = len(rest) - features
+        left = (f"{more} more features changed less",) if more > 0 else ()
+        grids.append(Grid("Features", head, _rows(rest[:features]), left))
+    return tuple(grids)
+
+
+def _rows(rows: list[Difference]) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (row.name, f"{row.a:.1f}", f"{row.b:.1f}", _signed(row.difference), row.word)
+        for row in rows
+    )
+
+
+def _signed(value: Estimate) -> str:
+    if value.value is None:
+        return f"not assessed: {value.reason}"
+    if value.low is None or value.high is None:
+        return f"{value.value:+.1f}"
+    return f"{value.value:+.1f} [{value.low:+.1f}, {value.high:+.1f}]"
+
+
+def ranking_grids(found: Rankings) -> tuple[Grid, ...]:
+    """One table for each set of comparable scorecards; the human row first."""
+    grids = [_board(board, found.notes) for board in found.tables]
+    if found.left_out:
+        grids.append(Grid("In no table", ("what", "why"), found.left_out))
+    return tuple(grids)
+
+
+def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
+    head = ("tie group", "rank", "name", "USI-R", *PARTS)
+    people = board.human
+    first = ("", "", board.human_name, "-" if people.value is None else f"{people.value:.1f}")
+    rows = [(*first, *("" for _ in PARTS))]
+    for row in board.ranking.rows:
+        parts = board.components[row.name]
+        cells = [f"{parts[name]:.1f}" if name in parts else "-" for name in PARTS]
+        ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
+        rows.append((str(row.group), ranks, row.name, f"{row.value:.1f}", *cells))
+    k = len(board.ranking.rows)
+    notes = [_SYNTHETIC] if board.synthetic else []
+    if k > 1:
+        notes += [
+            f"Ranks hold at once with {board.ranking.level:.0%} (all pairs, one critical value "
+            f"{board.ranking.critical:.2f}); members of a tie group can't be told from its best.",
+            f"Winner's curse: the best of {k} exceeds its own expectation by about "
+            f"{board.ranking.excess:.1f} points; run it again on fresh seeds before gating it, and "
+            f"gate with --family-size {k} where any that passes is accepted.",
+        ]
+    notes.append(f"signature {board.signature}")
+    return Grid("Ranking", head, tuple(rows), (*notes, *more))
+
+
+def plan_grids(found: Plan) -> tuple[Grid, ...]:
+    """What a design can show, and the trade-off between tasks and runs."""
+    grids = []
+    notes = list(found.notes)
+    if found.power is not None:
+        rows = tuple(
+            (part.part, f"{part.minimum:g}", f"{part.expected:.1f}", f"{part.power:.0%}")
+            for part in found.power
+        )
+        grids.append(
+            Grid(
+                f"Power of {found.tasks} tasks x {found.batches} batches x {found.runs} runs",
+                ("part", "asked", "expected score", "chance to pass"),
+                rows,
+                (f"all parts together: about {found.joint:.0%}",),
+            )
+        )
+    head = ("runs", "tasks for the index, near the ceiling", "far from it", "tasks for all parts",
+            "sessions of the simulator")  # fmt: skip
+    trade = tuple(
+        (
+            str(line.runs),
+            _count(line.index_near),
+            _count(line.index_far),
+            _count(line.all_parts),
+            _count(None if line.all_parts is None else line.all_parts * line.runs),
+        )
+        for line in found.trade
+    )
+    grids.append(
+        Grid(
+            f"Tasks for {found.wanted:.0%} power, true score {found.truth:g}, {found.criteria}, "
+            f"{found.batches} human batches",
+            head,
+            trade,
+            tuple(notes),
+        )
+    )
+    if found.picked:
+        grids.append(
+            Grid(
+                f"{len(found.picked)} tasks to check with people first",
+                ("task", "difficulty (success rate)", "bin"),
+                tuple((t.task, f"{t.difficulty:.2f}", t.bin) for t in found.picked),
+            )
+        )
+    return tuple(grids)
+
+
+def _count(value: int | None) -> str:
+    return "never" if value is None else str(value)
