@@ -76,7 +76,7 @@ def test_of_a_repeated_key_the_last_counts(write):
     def entry(reward: int) -> str:
         return json.dumps({"conversation": TALK, "reward": reward})
 
-    text = '{"a_1": %s, "a_2": %s, "a_1": %s}' % (entry(0), entry(0), entry(1))
+    text = f'{{"a_1": {entry(0)}, "a_2": {entry(0)}, "a_1": {entry(1)}}}'
     stream = open_sessions(write("h.json", text))
     found = {s.session_id: s.outcome.reward for s in stream}
     expected = {key: float(value["reward"]) for key, value in json.loads(text).items()}

@@ -99,6 +99,10 @@ def _tar_members(source: Source) -> Iterator[Source]:
                     info.name,
                     lambda info=info: Window(plain, info.offset_data, info.size),
                 )
+            # Cut between two members, a tar lists the rest as if nothing were missing.
+            plain.seek(archive.offset)
+            if plain.read(tarfile.BLOCKSIZE).strip(b"\0") or plain.tell() == archive.offset:
+                raise InputError("the archive is truncated", file=source.name)
     except (tarfile.TarError, OSError, ValueError, EOFError) as error:
         raise InputError(f"the archive is damaged: {error}", file=source.name) from None
 

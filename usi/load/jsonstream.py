@@ -239,8 +239,13 @@ class Cursor:
             view, file=self.file, row=self.row, offset=self._base + self._at - view.nbytes
         )
 
-    def elements(self) -> Iterator[int]:
+    def elements(self, *, numbered: bool = True) -> Iterator[int]:
         """Step through an array; consume the element (`value`, `skip`, ...) at every step.
+
+        Parameters
+        ----------
+        numbered
+            Whether the elements are the records that `row` counts.
 
         Yields
         ------
@@ -248,21 +253,26 @@ class Cursor:
             1-based number of the element that comes next.
         """
         self._take(b"[")
-        self.row = 1
+        self.row = 1 if numbered else self.row
         if self.peek() == b"]":
             self._at += 1
             return
         number = 1
         while True:
-            self.row = number
+            self.row = number if numbered else self.row
             yield number
             if self._more(b"]"):
                 number += 1
                 continue
             return
 
-    def members(self) -> Iterator[str]:
+    def members(self, *, numbered: bool = True) -> Iterator[str]:
         """Step through an object; consume the member's value at every step.
+
+        Parameters
+        ----------
+        numbered
+            Whether the members are the records that `row` counts.
 
         Yields
         ------
@@ -275,7 +285,7 @@ class Cursor:
             return
         number = 1
         while True:
-            self.row = number
+            self.row = number if numbered else self.row
             if self.peek() != b'"':
                 self._unexpected(self.peek(), "expected a key in double quotes")
             key = self.value()
@@ -296,16 +306,14 @@ class Cursor:
     def skip(self) -> None:
         """Step over the next value, whatever its size."""
         first = self.peek()
-        row = self.row
         if first == b"[":
-            for _ in self.elements():
+            for _ in self.elements(numbered=False):
                 self.raw()
         elif first == b"{":
-            for _ in self.members():
+            for _ in self.members(numbered=False):
                 self.raw()
         else:
             self.raw()
-        self.row = row
 
     def end(self) -> None:
         """Check that nothing but white space follows."""
