@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,11 @@ from usi.features.spec import CORE_COUNTS, IDENTITY_SCHEMA
 from usi.features.table import SessionTable, table_schema
 from usi.records import MISSING, SIDES, Session, Side
 
-BLOCK_CHARACTERS = 8 * 2**20
+BLOCK = 4096
+"""Sessions a block, where nobody says otherwise: larger is a little faster and takes memory."""
+BLOCK_CHARACTERS = 24 * 2**20
 """A block ends early at about so many characters, whatever the number of its sessions."""
+_CONTENT = attrgetter("content")
 
 
 def extract(
@@ -31,7 +35,7 @@ def extract(
     profile: str,
     side: Side,
     source: Side | None = None,
-    block: int = 1024,
+    block: int = BLOCK,
 ) -> Iterator[pl.DataFrame]:
     """Compute the session table of a stream of sessions, one frame a block, in input order.
 
@@ -74,7 +78,7 @@ def extract_table(
     profile: str,
     side: Side,
     source: Side | None = None,
-    block: int = 1024,
+    block: int = BLOCK,
 ) -> SessionTable:
     """Compute the session table of sessions that fit into memory; parameters as `extract`."""
     chosen = get_profile(profile)
@@ -100,7 +104,10 @@ def _frames(
 
 
 def _size(session: Session) -> int:
-    return sum(len(turn.content) for turn in session.turns if type(turn.content) is str)
+    try:
+        return sum(map(len, map(_CONTENT, session.turns)))
+    except TypeError:  # some content is no text
+        return sum(len(turn.content) for turn in session.turns if type(turn.content) is str)
 
 
 def _frame(
@@ -124,7 +131,9 @@ def _frame(
     numbers = pl.DataFrame({name: counts[name] for name in (*CORE_COUNTS, *profile.columns)})
     if not spoke.all():
         mask = pl.Series(spoke)
-        numbers = numbers.select(pl.when(mask).then(pl.all()).otherwise(None))
+        numbers = numbers.with_columns(
+            pl.when(mask).then(pl.exclude(profile.always)).otherwise(None)
+        )
     return frame.hstack(numbers)
 
 

@@ -28,6 +28,9 @@ class Profile:
         Conversations of a block and their source -> cleaned user turns.
     count
         Flat turns and what was gathered -> each of ``columns`` by session.
+    always
+        Those of ``columns`` that hold a number for sessions without a user turn too (what
+        cleaning left out); elsewhere counts of such sessions are null.
     without_denominator
         Value of a feature whose denominator is 0; ``None`` is undefined.
     """
@@ -40,6 +43,7 @@ class Profile:
     gather: Callable[[Sequence[Sequence[Turn]], Side], Gathered]
     count: Callable[[Flat, Gathered], Mapping[str, Ints]]
     without_denominator: float | None = None
+    always: tuple[str, ...] = ()
 
     @property
     def tag(self) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from usi.features.profile import Profile
 from usi.features.robust_count import COLUMNS, count
-from usi.features.robust_gather import gather
+from usi.features.robust_gather import REPAIR_COLUMNS, gather
 from usi.features.robust_lexicon import load_word_lists
 from usi.features.spec import Dimension, FeatureSpec, Scope
 
@@ -247,5 +247,6 @@ PROFILE = Profile(
     columns=COLUMNS,
     gather=gather,
     count=count,
+    always=REPAIR_COLUMNS,
     without_denominator=None,
 )
