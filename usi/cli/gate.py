@@ -9,7 +9,6 @@ import typer
 
 from usi.cli.options import ExitZero, Force, Outputs, Print, Printed, Quiet
 
-FORMS = (".json", ".md", ".junit.xml")
 _REGRESSION = "Regression"
 
 
@@ -27,7 +26,7 @@ def command(
         typer.Option(
             "--criteria",
             metavar="gate.toml",
-            help="Criteria file; default: [gate] of usi.toml.",
+            help="Criteria file; default: the table gate of usi.toml.",
             show_default=False,
         ),
     ] = None,

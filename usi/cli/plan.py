@@ -30,7 +30,12 @@ def command(
     batches: Annotated[int, typer.Option("--batches", min=1, help="Rounds of people.")] = 3,
     tasks: Annotated[
         int | None,
-        typer.Option("--tasks", min=2, help="Judge this design (with --runs).", show_default=False),
+        typer.Option(
+            "--tasks",
+            min=2,
+            help="Judge this design; without --runs: how many runs it needs.",
+            show_default=False,
+        ),
     ] = None,
     runs: Annotated[
         int | None,
@@ -136,7 +141,7 @@ def _pilot(path: str, simulator: str | None) -> Pilot:
         card = Scorecard.read(file)
         return pilot_of_card(card, pick_simulator(card, simulator, path))
     from usi import pipeline
-    from usi.corpus.resolve import resolve_corpus
+    from usi.corpus.resolve import resolve
 
-    files = [str(part) for part in resolve_corpus(path).files]
+    files = [str(part) for part in resolve(path).paths]
     return pilot_of_sessions(pipeline.features(files, side="human", profile="robust").frame)

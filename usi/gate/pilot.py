@@ -12,7 +12,7 @@ import numpy as np
 from usi.errors import NotScorable, UsageError
 from usi.gate.bounds import bounded
 from usi.gate.criteria import GATED
-from usi.gate.plan import CLOSED_FORMS, SUCCESS_VARIANCE, Noise
+from usi.gate.power import CLOSED_FORMS, SUCCESS_VARIANCE, Noise
 from usi.score.scorecard import Scorecard, SimulatorCard
 
 if TYPE_CHECKING:
