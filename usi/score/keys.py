@@ -85,7 +85,7 @@ def split_run(session_id: str) -> tuple[str, str]:
     return (base, suffix) if suffix in ("1", "2", "3") else (session_id, LEFTOVER_RUN)
 
 
-def _split_any_run(session_id: str) -> tuple[str, str]:
+def split_any_run(session_id: str) -> tuple[str, str]:
     """As `split_run` with any run number, leaving bare published task ids whole."""
     base, _, suffix = session_id.rpartition("_")
     if base and re.fullmatch(r"[0-9]+", suffix) and not re.fullmatch(_BARE_ID, session_id):
@@ -117,7 +117,7 @@ def _runs_by_id(frame: pl.DataFrame, run_ids: RunIds) -> list[tuple[str, str]]:
     """Base id and run of every id row of one simulator."""
     ids = _ids(frame)
     if run_ids == "suffix":
-        return [_split_any_run(session_id) for session_id in ids]
+        return [split_any_run(session_id) for session_id in ids]
     published = bool((frame["layout"] == ID_LAYOUT).all()) or all(
         re.fullmatch(_PUBLISHED_ID, session_id) for session_id in ids
     )
@@ -134,7 +134,7 @@ def _batches_by_id(frame: pl.DataFrame, run_ids: RunIds) -> list[tuple[str, int]
     ids = _ids(frame)
     numbered = _PUBLISHED_RUN_ID if run_ids == "auto" else r"^.+_\d+$"
     if run_ids != "none" and ids and all(re.fullmatch(numbered, i) for i in ids):
-        pairs = [_split_any_run(session_id) for session_id in ids]
+        pairs = [split_any_run(session_id) for session_id in ids]
         if all(run != LEFTOVER_RUN or base != i for (base, run), i in zip(pairs, ids, strict=True)):
             order = {run: k for k, run in enumerate(sorted({r for _, r in pairs}, key=_natural), 1)}
             return [(base, order[run]) for base, run in pairs]

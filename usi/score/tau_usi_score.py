@@ -12,7 +12,7 @@ from usi.features.spec import DIMENSIONS, FeatureSpec
 from usi.records import SurveyAnswer
 from usi.score.calibration import binned_gap
 from usi.score.dice import dice
-from usi.score.keys import split_batch
+from usi.score.keys import split_any_run, split_batch
 from usi.score.survey import Imputed, agreement, answers_of, batch_agreement, published_rng
 from usi.score.tau_usi_data import Row, SideData
 
@@ -122,18 +122,30 @@ def _silent_batch(name: str, batch: str, n: int) -> str:
 
 
 def _no_overlap(human: SideData, simulator: SideData) -> str:
-    def some(data: SideData) -> str:
-        tasks = sorted(data.task_set())
-        return ", ".join(repr(task[:60]) for task in tasks[:3]) or "none that counts"
+    tasks, known = sorted(simulator.task_set()), sorted(human.task_set())
+    for data, found in ((simulator, tasks), (human, known)):
+        if not found:
+            reasons = "; ".join(f"{reason}: {n}" for reason, n in sorted(data.left_out.items()))
+            return (
+                f"{data.name}: none of its sessions can be scored ({reasons or 'it has none'}). "
+                "This profile compares sessions of the same task that were kept and did not "
+                "fail; look at them with: usi validate FILE"
+            )
 
-    runs = ", ".join(simulator.groups[:5]) or "none"
-    batches = ", ".join(human.groups[:5]) or "none"
+    def some(names: list[str]) -> str:
+        return ", ".join(repr(name[:60]) for name in names[:3])
+
+    hint = "Where only the domain is missing or wrong: --domain."
+    if any(split_any_run(task)[0] in human.task_set() for task in tasks):
+        hint = (
+            "The ids end with the number of the run, which the published rule reads only in files "
+            "of more than 170 entries: give --run-ids suffix."
+        )
     return (
-        f"{simulator.name}: no session shares its task with the reference (runs: {runs}; batches: "
-        f"{batches}), so there is nothing to score. Tasks of the simulator: {some(simulator)}; of "
-        f"the reference: {some(human)}. Where the ids end with the number of the run (and the "
-        "file has at most 170 entries, which the published rule reads as one run): --run-ids "
-        "suffix. Where only the domain is missing: --domain."
+        f"{simulator.name}: no session shares its task with the reference (runs: "
+        f"{', '.join(simulator.groups[:5])}; batches: {', '.join(human.groups[:5])}), so there is "
+        f"nothing to score. Tasks of the simulator: {some(tasks)}; of the reference: "
+        f"{some(known)}. {hint}"
     )
 
 
