@@ -9,7 +9,7 @@ from importlib.resources import files
 import jsonschema
 import msgspec
 import pytest
-from helpers import shared
+from helpers import ROOT, shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -322,3 +322,18 @@ def test_converting_real_files_loses_nothing(tmp_path, name):
     write_usi_jsonl(before, tmp_path / "c.jsonl")
     after = list(open_sessions(tmp_path / "c.jsonl"))
     assert after == [msgspec.structs.replace(s, row=i) for i, s in enumerate(before, start=1)]
+
+
+def test_the_example_of_the_documentation_is_valid_and_loads(write):
+    text = (ROOT / "docs/formats.md").read_text(encoding="utf-8")
+    line = text.partition("```json\n")[2].partition("\n```")[0]
+    (session,) = load(write, json.loads(line))
+    assert (session.session_id, session.task_id, session.trial) == ("s-17", "retail_12", "1")
+    assert [turn.role for turn in session.turns] == [
+        "assistant",
+        "user",
+        "assistant",
+        "tool",
+        "user",
+    ]
+    assert session.meta == {"prompt": "p3"}
