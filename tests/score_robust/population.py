@@ -5,53 +5,32 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from usi.features.spec import FeatureSpec
+from usi.features.registry import get_specs
+from usi.features.table import SessionTable
 
 
-def spec(name, dimension, kind="rate", numerator=None, denominator="user_turns", **more):
-    return FeatureSpec(name, dimension, kind, numerator or name, denominator, **more)
-
-
-SPECS = (
-    spec("politeness", "conversation"),
-    spec("short_turn", "conversation"),
-    spec("dash", "conversation", tripwire=True),
-    spec("ack_only", "conversation"),
-    spec("verbosity_cv", "conversation", "cv", "words"),
-    spec("repeated_turn", "conversation"),
-    spec("role_confusion", "conversation", tripwire=True),
-    spec("turns_per_session", "conversation", "count", "user_turns", "", scope="paired"),
-    spec("info_frontload", "information", "share", "words_first_two", "words", scope="paired"),
-    spec("identifiers", "information", "mean", scope="paired"),
-    spec("words_per_turn", "information", "mean", "words"),
-    spec("opening_words", "information", "count", "words_first", ""),
-    spec("uncertainty", "clarification"),
-    spec("certainty", "clarification"),
-    spec("pushback", "clarification"),
-    spec("clarify", "clarification"),
-    spec("info_question", "clarification"),
-    spec("emotion", "reaction"),
-    spec("accusation", "reaction"),
-    spec("pivot", "reaction"),
-    spec("casual", "style", scored=False),
-)
+SPECS = get_specs("robust")
 
 RATES = {
     "politeness": 0.153,
-    "short_turn": 0.29,
+    "short": 0.29,
     "dash": 0.0002,
-    "ack_only": 0.12,
-    "repeated_turn": 0.02,
+    "ack": 0.12,
+    "repeated": 0.02,
     "role_confusion": 0.0005,
     "uncertainty": 0.073,
     "certainty": 0.035,
     "pushback": 0.03,
     "clarify": 0.03,
-    "info_question": 0.13,
+    "info": 0.13,
     "emotion": 0.025,
     "accusation": 0.02,
     "pivot": 0.084,
     "casual": 0.56,
+    "several_sentences": 0.34,
+    "comma": 0.25,
+    "request": 0.05,
+    "lack_of_information": 0.05,
 }
 """Share of user turns, about as published for people."""
 
@@ -102,6 +81,11 @@ def draw(
         sums[i] = (w.sum(), (w * w).sum(), w[0], w[:2].sum())
     data |= dict(zip(("words", "words_sq", "words_first", "words_first_two"), sums.T, strict=True))
     data["identifiers"] = rng.poisson(0.4 * user_turns)
+    data["echo_units"] = 1000 * user_turns
+    data["echo"] = rng.binomial(data["echo_units"], 0.08)
+    data["shortest"] = 1 + rng.poisson(1.0, count)
+    data["trigrams"] = np.maximum(sums[:, 0] - 2, 1)
+    data["trigrams_repeated"] = rng.binomial(data["trigrams"], 0.03)
     odds = np.log(level / (1 - level))[task] + success_logit
     reward = (rng.random(count) < 1 / (1 + np.exp(-odds))).astype(float)
     human = side == "human"
@@ -129,3 +113,8 @@ def draw(
             **data,
         }
     )
+
+
+def table(frame):
+    """A session table of the profile robust around a drawn frame."""
+    return SessionTable(frame, "robust", "robust@1+style@1")

@@ -11,6 +11,7 @@ from usi.errors import unknown_name
 from usi.load.options import MAX_RECORD
 
 if TYPE_CHECKING:
+    from usi.features.table import SessionTable
     from usi.records import SurveyAnswer
     from usi.score.robust.options import RobustOptions
     from usi.score.scorecard import InputFile
@@ -93,6 +94,9 @@ class ScoreContext:
         Label (``""`` is the reference) -> reason -> count, from loading.
     warnings
         ``(code, message)`` pairs for the head of the card.
+    anchors
+        Session tables of degenerate users by name (echo of the agent, ...), for the floors of
+        the profile ``robust``.
     """
 
     corpus_name: str = "reference"
@@ -107,3 +111,4 @@ class ScoreContext:
     inputs: tuple[InputFile, ...] = ()
     left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: tuple[tuple[str, str], ...] = ()
+    anchors: Mapping[str, SessionTable] = field(default_factory=dict)

@@ -1,1 +1,40 @@
-"""The profile `robust`: scores that say how sure they are."""
+"""The profile `robust`: scores that say how sure they are.
+
+Read `profile.py` first (session tables -> scorecard), then `study.py` (one simulator against the
+reference), `terms.py` (what a score is made of), `bounds.py` (what it is worth).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from usi.score.profiles import Profile
+
+if TYPE_CHECKING:
+    from usi.features.table import SessionTable
+    from usi.score.options import ScoreContext, ScoreOptions, Surveys
+    from usi.score.scorecard import Scorecard
+
+
+def _score_tables(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+    context: ScoreContext,
+) -> Scorecard:
+    # polars and numpy come in here: naming the profile must stay cheap
+    from usi.score.robust.profile import score_tables
+
+    return score_tables(human, simulators, surveys=surveys, options=options, context=context)
+
+
+PROFILE = Profile(
+    name="robust",
+    tag="robust@1",
+    index="USI-R",
+    description="population-scale index USI-R with bounds, ceiling and reasons (the default)",
+    score_tables=_score_tables,
+)

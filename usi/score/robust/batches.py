@@ -1,0 +1,146 @@
+"""Human batches among themselves: ranges with one left out, and people against people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from usi.estimate import Estimate, not_assessed
+from usi.score.robust.bounds import maybe, spread, tidy
+from usi.score.robust.contrast import contrast
+from usi.score.robust.study import Study
+from usi.score.robust.sums import SideSums
+from usi.score.robust.terms import PARTS, Terms, all_terms
+
+Array = NDArray[np.float64]
+MOST_SPLITS = 5
+"""Batches and runs that people are compared with people over (the first ones)."""
+CONTEXT_REPLICATES = 500
+
+
+def _split(side: SideSums, index: int) -> SideSums:
+    return side.take(side.split == index)
+
+
+def _terms(
+    result: Study, simulator: SideSums, human: SideSums, *, replicates: int, on_simulator: bool
+) -> dict[str, Terms]:
+    data = contrast(
+        simulator,
+        human,
+        paired=result.design.paired,
+        on_simulator=on_simulator,
+        replicates=replicates,
+        seed=CONTEXT_REPLICATES,
+    )
+    found = all_terms(data, result.reference.specs, result.selections)
+    return {name: terms for name, terms in found.items() if name in result.scores}
+
+
+def batch_ranges(result: Study) -> dict[str, tuple[float, float]]:
+    """Lowest and highest raw score of every component with one human batch left out.
+
+    Empty with fewer than two batches. Three batches are too few to estimate how batches vary;
+    the range says what leaving one out would do.
+    """
+    human = result.human
+    if len(human.splits) < 2:
+        return {}
+    values: dict[str, list[float]] = {}
+    for index in range(len(human.splits)):
+        rest = human.take(human.split != index)
+        found = _terms(
+            result, result.simulator, rest, replicates=0, on_simulator=result.on_simulator
+        )
+        for name, terms in found.items():
+            values.setdefault(name, []).append(terms.raw)
+        if found.keys() >= set(PARTS):
+            mean = float(np.mean([found[name].raw for name in PARTS]))
+            values.setdefault("index", []).append(mean)
+    return {name: (min(v), max(v)) for name, v in values.items()}
+
+
+@dataclass(frozen=True)
+class Context:
+    """People against people, and people against the simulator, at the same size.
+
+    Attributes
+    ----------
+    components
+        Component -> mean score of one batch against another, over all pairs.
+    index
+        Mean of the components, where all are there.
+    difference
+        Human-human minus human-simulator score (one run against one batch).
+    """
+
+    components: dict[str, float]
+    index: float | None
+    difference: Estimate
+
+
+def _mean_over(
+    pairs: Sequence[tuple[SideSums, SideSums]], result: Study, *, on_simulator: bool
+) -> dict[str, tuple[float, Array]]:
+    """Component -> mean raw score and mean replicates over pairs (those that all pairs have)."""
+    found = [
+        _terms(result, a, b, replicates=CONTEXT_REPLICATES, on_simulator=on_simulator)
+        for a, b in pairs
+    ]
+    names = [name for name in PARTS if found and all(name in terms for terms in found)]
+    return {
+        name: (
+            float(np.mean([terms[name].raw for terms in found])),
+            np.mean([terms[name].replicated() for terms in found], axis=0),
+        )
+        for name in names
+    }
+
+
+def versus_humans(result: Study) -> Context:
+    """How much better people agree with each other than the simulator with them.
+
+    One run against one batch on both sides, so that the noise of |a - b| is the same in both;
+    normal bounds from the bootstrap. Context only: the deficit shrinks with n, so it is no gate.
+    """
+    human, simulator = result.human, result.simulator
+    if not result.design.paired or len(human.splits) < 2:
+        reason = (
+            "needs two human batches"
+            if result.design.paired
+            else "batches are not compared in unpaired designs"
+        )
+        return Context({}, None, not_assessed(reason))
+    batches = [_split(human, j) for j in range(min(MOST_SPLITS, len(human.splits)))]
+    runs = [_split(simulator, r) for r in range(min(MOST_SPLITS, len(simulator.splits)))]
+    people = _mean_over(list(combinations(batches, 2)), result, on_simulator=False)
+    model = _mean_over(
+        [(run, batch) for run in runs for batch in batches],
+        result,
+        on_simulator=result.on_simulator,
+    )
+    components = {name: tidy(value) for name, (value, _) in people.items()}
+    index = None
+    if people.keys() >= set(PARTS):
+        index = tidy(float(np.mean([people[name][0] for name in PARTS])))
+    common = [name for name in PARTS if name in people and name in model]
+    if len(common) < len(PARTS):
+        reason = "a single run or batch is too small for every component"
+        return Context(components, index, not_assessed(reason))
+    point = float(np.mean([people[n][0] - model[n][0] for n in common]))
+    draws = np.mean([people[n][1] - model[n][1] for n in common], axis=0)
+    reach = result.rule.quantile * spread(draws)
+    return Context(
+        components,
+        index,
+        Estimate(
+            value=tidy(point),
+            low=maybe(point - reach),
+            high=maybe(point + reach),
+            n=len(human.units),
+        ),
+    )

@@ -1,0 +1,116 @@
+"""Floor anchors: what a degenerate user would score. A score means something only between its
+floor and its ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+from usi.errors import NotScorable
+from usi.estimate import Estimate, not_assessed
+from usi.features.spec import DIMENSIONS
+from usi.records import Session, Turn
+from usi.score.robust.bounds import tidy
+from usi.score.robust.options import RobustOptions
+from usi.score.robust.study import Reference, Study, reference, study
+
+CONSTANT_TEXT = "ok"
+"""What the constant user says in every turn: the same short acknowledgement."""
+CONSTANT = "constant_user"
+ECHO = "echo_of_the_agent"
+OTHER_DOMAIN = "people_of_another_domain"
+FLOOR_REPLICATES = 100
+"""Floors are shown without bounds; their few replicates only tell what can be assessed."""
+
+
+def constant_sessions(human: pl.DataFrame) -> Iterator[Session]:
+    """A user who says "ok" in every turn, once for each human session.
+
+    The number of turns is the people's mean (rounded), so that it tells nothing of the task.
+    """
+    mean = float(human["user_turns"].mean() or 1)  # type: ignore[arg-type]
+    turns = tuple(Turn("user", CONSTANT_TEXT) for _ in range(max(1, round(mean))))
+    for row in human.select("session_id", "domain", "task_id").iter_rows(named=True):
+        yield Session(
+            session_id=row["session_id"],
+            turns=turns,
+            simulator=CONSTANT,
+            domain=row["domain"] or "unknown",
+            task_id=row["task_id"],
+        )
+
+
+def echo_sessions(sessions: Iterable[Session]) -> Iterator[Session]:
+    """A user who repeats the agent's last message (an opening "ok" where there is none)."""
+    for session in sessions:
+        turns: list[Turn] = []
+        last: object = CONSTANT_TEXT
+        for turn in session.turns:
+            if turn.role == "user" and not turn.is_action:
+                turns.append(Turn("user", last))
+            elif turn.role == "assistant" and isinstance(turn.content, str) and turn.content:
+                turns.append(turn)
+                last = turn.content
+        yield Session(
+            session_id=session.session_id,
+            turns=tuple(turns),
+            simulator=ECHO,
+            domain=session.domain,
+            task_id=session.task_id,
+        )
+
+
+def constant_frame(human: pl.DataFrame, profile: str) -> pl.DataFrame:
+    """Session table of the constant user, with the keys of the human sessions it stands beside."""
+    from usi.features.extract import extract_table
+
+    table = extract_table(constant_sessions(human), profile=profile, side="simulated").frame
+    keys = human.select("task", "participant", run=pl.col("batch").cast(pl.String))
+    own = table.drop("task", "run", "participant")
+    return pl.concat([own, keys], how="horizontal").select(table.columns)
+
+
+def behaviour_mean(result: Study) -> Estimate:
+    """Mean of the dimensions of chat that are assessed; all four, or nothing."""
+    missing = [name for name in DIMENSIONS if name not in result.scores]
+    if missing:
+        return not_assessed(f"{missing[0]}: {result.reasons[missing[0]]}")
+    values = [result.scores[name].raw for name in DIMENSIONS]
+    return Estimate(value=tidy(sum(values) / len(values)), n=len(values))
+
+
+def anchor(ref: Reference, frame: pl.DataFrame, options: RobustOptions) -> Study | None:
+    """Score a degenerate user; ``None`` where nothing can be scored."""
+    from dataclasses import replace
+
+    own = replace(options, replicates=FLOOR_REPLICATES, tasks="common", strata=None)
+    try:
+        return study(ref, frame, own)
+    except NotScorable:
+        return None
+
+
+def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
+    """People of one domain against the people of all others (unpaired), mean over the domains.
+
+    How unlike people are to people when only their tasks differ: the mean of the dimensions.
+    """
+    from dataclasses import replace
+
+    domains = sorted(ref.frame["domain"].drop_nulls().unique())
+    if len(domains) < 2:
+        return not_assessed("the people of the reference did tasks of one domain only")
+    own = replace(
+        options, replicates=FLOOR_REPLICATES, design="unpaired", strata=None, cluster="task"
+    )
+    values = []
+    for domain in domains:
+        here = ref.frame.filter(pl.col("domain") == domain)
+        there = ref.frame.filter(pl.col("domain") != domain)
+        result = behaviour_mean(study(reference(here, ref.specs), there, own))
+        if result.value is not None:
+            values.append(result.value)
+    if not values:
+        return not_assessed("no domain has enough people for the dimensions")
+    return Estimate(value=tidy(sum(values) / len(values)), n=len(values))

@@ -1,0 +1,50 @@
+"""What was not scored, and why: every session of a table is either scored or counted here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import polars as pl
+
+from usi.score.robust.design import Design
+from usi.score.scorecard import LeftOut
+
+_WORDS = {
+    "no_user_turn": "session: no user turn",
+    "failed": "session: failed run",
+    "infrastructure_error": "session: infrastructure error",
+}
+
+
+def session_reasons(table: pl.DataFrame, design: Design) -> Counter[str]:
+    """Reasons and counts for the sessions of one side that were not scored.
+
+    Parameters
+    ----------
+    table
+        Session table of the side, with keys.
+    design
+        How it was compared.
+    """
+    counts: Counter[str] = Counter()
+    for status, n in table.group_by("status").len().iter_rows():
+        if status != "ok":
+            counts[_WORDS.get(status, f"session: {status}")] += n
+    ok = table.filter(pl.col("status") == "ok")
+    kept = ok.filter(pl.col("keep").fill_null(True))
+    counts["session: keep mark is not true"] += ok.height - kept.height
+    if design.paired:
+        unit = kept[design.unit].cast(pl.String)
+        counts["session: names no task"] += unit.null_count()
+        other = ~unit.drop_nulls().is_in(list(design.common))
+        counts["session: the other side has no session of this task"] += int(other.sum())
+    return +counts
+
+
+def merged(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:
+    """Reasons with their counts, sorted by reason; equal reasons add up, zeros are dropped."""
+    total: Counter[str] = Counter()
+    for source in sources:
+        total.update(source)
+    return tuple(LeftOut(reason=r, count=c) for r, c in sorted(total.items()) if c)

@@ -1,0 +1,251 @@
+"""The profile `robust`: session tables -> scorecard with USI-R, bounds, and what limits them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from usi._version import __version__
+from usi.errors import NotScorable, UsageError
+from usi.estimate import Estimate
+from usi.features.registry import get_profile as get_feature_profile
+from usi.features.table import SessionTable
+from usi.run.signature import build, parse
+from usi.score.options import ScoreContext, ScoreOptions, Surveys
+from usi.score.robust.difficulty import Pool
+from usi.score.robust.floors import CONSTANT, OTHER_DOMAIN, anchor, constant_frame, other_domain
+from usi.score.robust.human_card import human_card
+from usi.score.robust.left_out import session_reasons
+from usi.score.robust.options import RobustOptions
+from usi.score.robust.simulator_card import Anchors, simulator_card
+from usi.score.robust.study import Reference, Study, only_runs, reference, study
+from usi.score.robust.sums import to_frame
+from usi.score.robust.survey_side import survey_frame, survey_side
+from usi.score.scorecard import Scorecard, SimulatorCard, Warning_
+
+NAME = "robust"
+INDEX = "USI-R"
+
+
+def robust_options(options: ScoreOptions) -> RobustOptions:
+    """Choices of this profile, with the seed of the scoring."""
+    own = options.robust or RobustOptions()
+    return own if own.seed == options.seed else replace(own, seed=options.seed)
+
+
+def pool_of(difficulty: str) -> Pool | None:
+    """Difficulty pool by option: ``frozen``, a file, or ``none`` (no pool).
+
+    Raises
+    ------
+    UsageError
+        For ``self``: the outcomes being scored can't make their own bins.
+    """
+    from usi.score.calibration import frozen, read_difficulty
+
+    if difficulty == "none":
+        return None
+    if difficulty == "self":
+        raise UsageError(
+            "--difficulty self bins on the outcomes that are being scored (regression to the "
+            "mean); the profile robust takes frozen, none or a file of other simulators' outcomes"
+        )
+    found = frozen() if difficulty == "frozen" else read_difficulty(difficulty)
+    return Pool(found.name, found.rates)
+
+
+def _checked(table: SessionTable) -> pl.DataFrame:
+    if table.profile.partition("@")[0] != NAME:
+        raise UsageError(
+            f"a session table of the profile {table.profile!r} can't be scored with {NAME!r}: "
+            f"make it again with: usi features FILES --profile {NAME}"
+        )
+    return table.frame
+
+
+def prepare(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    options: ScoreOptions,
+) -> tuple[Reference, pl.DataFrame, dict[str, tuple[pl.DataFrame, Study]], RobustOptions]:
+    """Score every simulator; the human side, its table, and table and study by label.
+
+    Raises
+    ------
+    NotScorable, UsageError
+        See `score_tables`.
+    """
+    if not simulators:
+        raise UsageError("there is no simulator to score")
+    own = robust_options(options)
+    pool = pool_of(options.difficulty)
+    people = only_runs(_checked(human), "batch", own.human_runs, "--human-runs")
+    ref = reference(people, get_feature_profile(NAME).specs)
+    found: dict[str, tuple[pl.DataFrame, Study]] = {}
+    for label, table in sorted(simulators.items()):
+        frame = only_runs(_checked(table), "run", own.simulator_runs, "--sim-runs")
+        try:
+            found[label] = frame, study(ref, frame, own, pool=pool)
+        except NotScorable as error:
+            raise NotScorable(f"{label}: {error}") from error
+    return ref, people, found, own
+
+
+def score_tables(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+    context: ScoreContext,
+) -> Scorecard:
+    """Score every simulator against the reference; parameters as for every profile.
+
+    Returns
+    -------
+    Scorecard
+        Simulators by falling USI-R, those without one last, ties by name.
+
+    Raises
+    ------
+    NotScorable
+        Where a side has no session that counts, or a paired design covers less than 95 % of the
+        reference's tasks (the message names the ways out).
+    UsageError
+        For a table of another profile, no simulator, or options that do not fit the data.
+    """
+    ref, people, studies, own = prepare(human, simulators, options)
+    pool = pool_of(options.difficulty)
+    anchors = _anchors(ref, own, context)
+    lexicon = human.lexicon
+    cards: list[SimulatorCard] = []
+    among = None
+    for label, (frame, result) in studies.items():
+        survey = survey_side(result, label, surveys, own)
+        card, context_among = simulator_card(
+            label,
+            result,
+            frame,
+            survey=survey,
+            anchors=anchors,
+            options=own,
+            pool=pool,
+            context=context,
+            signature=_signature(result, survey.design if survey.pairs else None, lexicon,
+                                 options, own, context),
+        )  # fmt: skip
+        among = among or (context_among if context_among.components else None)
+        cards.append(card)
+    cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
+    first = next(iter(studies.values()))[1]
+    dropped = session_reasons(people, replace(first.design, paired=False))
+    return Scorecard(
+        usi_version=__version__,
+        profile=get_feature_profile(NAME).tag,
+        signature=_common_signature(cards),
+        synthetic=context.synthetic,
+        difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
+        settings=_settings(own, options, context),
+        human=human_card(ref, context, among, dropped),
+        simulators=tuple(cards),
+        inputs=context.inputs,
+        warnings=tuple(Warning_(code=c, message=m) for c, m in context.warnings),
+    )
+
+
+def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Anchors:
+    studies: dict[str, Study] = {}
+    frames = {CONSTANT: constant_frame(ref.frame, NAME)}
+    frames |= {name: table.frame for name, table in context.anchors.items()}
+    for name, frame in frames.items():
+        result = anchor(ref, frame, own)
+        if result is not None:
+            studies[name] = result
+    others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
+    return Anchors.of(studies, others)
+
+
+def _settings(own: RobustOptions, options: ScoreOptions, context: ScoreContext) -> dict[str, str]:
+    return {
+        "run_ids": options.run_ids,
+        "human_source": context.source,
+        "design": own.design,
+        "tasks": own.tasks,
+        "cluster": own.cluster,
+        "replicates": str(own.replicates),
+        "seed": str(own.seed),
+    }
+
+
+def _signature(
+    result: Study,
+    survey: str | None,
+    lexicon: str,
+    options: ScoreOptions,
+    own: RobustOptions,
+    context: ScoreContext,
+) -> str:
+    source = result.bins.source if "outcome" in result.terms else "none"
+    subset = [
+        f"{side}{'+'.join(labels)}"
+        for side, labels in (("h", own.human_runs), ("s", own.simulator_runs))
+        if labels
+    ]
+    if own.tasks == "common" and result.design.human_only:
+        subset.append("common")
+    fields = {
+        "profile": get_feature_profile(NAME).tag,
+        "corpus": f"{context.corpus_name}@{context.corpus_sha256[:4] or 'none'}",
+        "source": context.source,
+        "design": "paired" if result.design.paired else "unpaired",
+        "cluster": own.cluster if own.group is None else f"{own.cluster}@{own.group}",
+        "batches": len(result.human.splits),
+        "runs": len(result.simulator.splits),
+        "tasks": len(result.simulator.units),
+        "subset": ",".join(subset) or None,
+        "ids": None if options.run_ids == "auto" else options.run_ids,
+        "lex": lexicon,
+        "bins": source.removeprefix("pool:").replace(":", "@"),
+        "reward": None if result.success.threshold is None else f"{result.success.threshold:g}",
+        "survey": survey,
+        "boot": f"{own.replicates}-{own.cluster}",
+        "seed": own.seed,
+        "v": __version__,
+    }
+    return str(build(INDEX, fields))
+
+
+def _common_signature(cards: Sequence[SimulatorCard]) -> str:
+    """One signature for the card: a field that differs between simulators lists its values."""
+    each = [parse(card.signature).fields for card in cards]
+    names = dict.fromkeys(name for fields in each for name in fields)
+    return str(build(INDEX, {n: "+".join(sorted({f[n] for f in each if n in f})) for n in names}))
+
+
+def task_sums(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+) -> pl.DataFrame:
+    """Per-task sums of every comparison: what compare, rank and the regression gate read.
+
+    Returns
+    -------
+    pl.DataFrame
+        Rows of `usi.score.robust.sums.to_frame` for both sides of every simulator, and rows of
+        side ``survey`` with the joint answers. No text of a session stands in it.
+    """
+    cheap = replace(robust_options(options), replicates=100)
+    _, _, studies, own = prepare(human, simulators, replace(options, robust=cheap))
+    parts: list[pl.DataFrame] = []
+    for label, (_, result) in studies.items():
+        parts.append(to_frame(result.human, name="human", simulator=label))
+        parts.append(to_frame(result.simulator, name="simulated", simulator=label))
+        answers = survey_frame(survey_side(result, label, surveys, own), result, label)
+        if answers is not None:
+            parts.append(answers)
+    return pl.concat(parts, how="diagonal_relaxed")
