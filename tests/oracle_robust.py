@@ -89,27 +89,37 @@ def rejoin(text: str) -> str:
     return re.sub(r" (?=[,.?!]+(?:[\s\"')\]]|$))", "", text)
 
 
-def without_stops(text: str) -> str:
+def stop_pattern() -> str:
     anywhere = [re.escape(mark) for mark in CLEANING["stop"]["anywhere"]]
     alone = [rf"(?:(?<=\s)|^){re.escape(m)}(?=\s|[.!?,]|$)" for m in CLEANING["stop"]["alone"]]
-    return re.sub("|".join(anywhere + alone), " ", text, flags=re.IGNORECASE)
+    return "|".join(anywhere + alone)
+
+
+STOPS = re.compile(stop_pattern(), re.IGNORECASE)
+
+
+SPANS = [
+    (kind, opening, closing)
+    for kind in ("thought", "wrapper", "tool_call")
+    for opening, closing in CLEANING[kind]["spans"]
+]
+SPAN = re.compile(
+    "|".join(
+        f"(?P<k{i}>{re.escape(opening)}(?s:.*?)(?:{re.escape(closing)}|\\Z))"
+        for i, (_, opening, closing) in enumerate(SPANS)
+    )
+)
 
 
 def without_spans(text: str, mark: str) -> tuple[str, set[str]]:
-    kinds = ("thought", "wrapper", "tool_call")
-    spans = [(kind, o, c) for kind in kinds for o, c in CLEANING[kind]["spans"]]
-    pattern = "|".join(
-        f"(?P<k{i}>{re.escape(o)}(?s:.*?)(?:{re.escape(c)}|\\Z))"
-        for i, (_, o, c) in enumerate(spans)
-    )
     found: set[str] = set()
 
     def replace(match: re.Match[str]) -> str:
-        kind = spans[int(str(match.lastgroup)[1:])][0]
+        kind = SPANS[int(str(match.lastgroup)[1:])][0]
         found.add(kind)
         return f" {mark} " if kind == "tool_call" else " "
 
-    text = re.sub(pattern, replace, text)
+    text = SPAN.sub(replace, text)
     for _, closing in CLEANING["thought"]["spans"]:
         if closing in text:
             found.add("thought")
@@ -141,7 +151,7 @@ def clean(message: dict[str, Any]) -> tuple[str | None, list[str]]:
             text = after
     if not text:
         return None, ["empty"]
-    after = without_stops(text)
+    after = STOPS.sub(" ", text)
     if after != text:
         repairs.append("stop")
         text = spaces(after)
@@ -230,10 +240,10 @@ def holds(definition: tuple[re.Pattern[str], re.Pattern[str] | None], text: str)
 
 # --- features -------------------------------------------------------------------------------
 
-MEASURES = (
-    "st nd rd th s am pm lb lbs kg mg g mb gb tb ml cm mm km m ft in inch hz khz mhz ghz w mah h hr hrs hour hours min "
-    "mins minute minutes day days k p x usd eur est pst utc gmt"
-).split()
+MEASURE = re.compile(
+    r"\d+(?:st|nd|rd|th|s|am|pm|lbs?|kg|mg|g|mb|gb|tb|ml|cm|mm|km|m|ft|in|inch|hz|khz|mhz|ghz|w|mah"
+    r"|h|hrs?|hours?|mins?|minutes?|days?|k|p|x|usd|eur|est|pst|utc|gmt)"
+)
 
 
 def is_identifier(token: str) -> bool:
@@ -248,8 +258,7 @@ def is_identifier(token: str) -> bool:
     mixed = (
         re.fullmatch(r"[^\W_]{5,}", token) and len(digits) >= 2 and re.search(r"[^\W\d_]", token)
     )
-    measure = re.fullmatch(rf"\d+(?:{'|'.join(MEASURES)})", token)
-    return bool(mixed and not measure)
+    return bool(mixed and not MEASURE.fullmatch(token))
 
 
 def identifiers(lower: str) -> int:
