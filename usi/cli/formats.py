@@ -10,7 +10,7 @@ _WORDS = {
     "tau-bench": "array of runs with traj, also {metrics, results}",
     "tau2": "tau2-bench results.json with simulations, also its folder layout",
     "odyssim": "*_task_results.json: {benchmark, results: [...]}",
-    "star": "STAR dialogues, one JSON file each: {DialogueID, Events, Scenario}; a folder or archive",
+    "star": "STAR dialogues {DialogueID, Events, Scenario}, one a file; a folder or archive",
     "usi-jsonl": "one session a line with messages or conversation; the general form",
 }
 
