@@ -154,11 +154,10 @@ class _Tally:
         for simulator in sorted({label for label, _ in self.tasks_of_trial}):
             trials = [t for (label, _), t in self.tasks_of_trial.items() if label == simulator]
             if len(trials) > 1 and all(len(tasks) == 1 for tasks in trials):
-                if len(set.union(*trials)) > 1:
-                    found.append(
-                        f"{simulator}: every trial holds one task only, so the trial is no run; "
-                        "all sessions are taken for one run"
-                    )
+                found.append(
+                    f"{simulator}: every trial holds one task only, so the trial is no run; "
+                    "all sessions are taken for one run"
+                )
             elif len({len(tasks) for tasks in trials}) > 1:
                 sizes = sorted(len(tasks) for tasks in trials)
                 found.append(f"{simulator}: uneven trials ({sizes[0]} to {sizes[-1]} tasks)")
