@@ -28,11 +28,12 @@ from usi.score.assembly import (
     read_people,
 )
 from usi.score.inputs import Watched, difficulty_file, split_by_simulator, with_keys
-from usi.score.options import RunIds, ScoreOptions
+from usi.score.options import RunIds, ScoreOptions, Surveys
 from usi.score.profiles import Profile, get_profile
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
     from usi.score.scorecard import Scorecard
 
@@ -149,6 +150,17 @@ class ScoreResult:
     profile: Profile
     human: SessionTable
     simulators: Mapping[str, SessionTable]
+    surveys: Surveys | None = None
+
+    def task_sums(self, options: ScoreOptions, difficulty: Mapping[str, float]) -> pl.DataFrame:
+        """Per-task sums for the file beside the card, in the layout of the profile."""
+        if self.profile.task_sums is not None:
+            return self.profile.task_sums(
+                self.human, self.simulators, surveys=self.surveys, options=options
+            )
+        from usi.score.tasks import task_sums
+
+        return task_sums([self.human, *self.simulators.values()], difficulty)
 
 
 def score(
@@ -224,4 +236,4 @@ def score_with_tables(
     )
     settings = {**card.settings, "surveys": where}
     card = card.model_copy(update={"settings": settings})
-    return ScoreResult(card, chosen, people.tables[""], candidates.tables)
+    return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys)

@@ -8,7 +8,6 @@ import polars as pl
 from usi.features.registry import get_specs
 from usi.features.table import SessionTable
 
-
 SPECS = get_specs("robust")
 
 RATES = {

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 from usi.errors import unknown_name
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from usi.features.table import SessionTable
     from usi.score.options import ScoreContext, ScoreOptions, Surveys
     from usi.score.scorecard import Scorecard
@@ -47,6 +49,20 @@ class Scorer(Protocol):
         """Score every simulator against the reference."""
 
 
+class Summer(Protocol):
+    """Session tables with keys -> per-task sums, without any text."""
+
+    def __call__(
+        self,
+        human: SessionTable,
+        simulators: Mapping[str, SessionTable],
+        *,
+        surveys: Surveys | None,
+        options: ScoreOptions,
+    ) -> pl.DataFrame:
+        """Add up what was scored."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """A scoring definition.
@@ -63,6 +79,9 @@ class Profile:
         One line for ``usi doctor`` and the documentation.
     score_tables
         The definition itself.
+    task_sums
+        Per-task sums that stand beside its scorecard; ``None`` for the plain ones of
+        `usi.score.tasks`.
     """
 
     name: str
@@ -70,6 +89,7 @@ class Profile:
     index: str
     description: str
     score_tables: Scorer
+    task_sums: Summer | None = None
 
 
 @cache

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from usi.score.profiles import Profile
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from usi.features.table import SessionTable
     from usi.score.options import ScoreContext, ScoreOptions, Surveys
     from usi.score.scorecard import Scorecard
@@ -31,10 +33,23 @@ def _score_tables(
     return score_tables(human, simulators, surveys=surveys, options=options, context=context)
 
 
+def _task_sums(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+) -> pl.DataFrame:
+    from usi.score.robust.profile import task_sums
+
+    return task_sums(human, simulators, surveys=surveys, options=options)
+
+
 PROFILE = Profile(
     name="robust",
     tag="robust@1",
     index="USI-R",
     description="population-scale index USI-R with bounds, ceiling and reasons (the default)",
     score_tables=_score_tables,
+    task_sums=_task_sums,
 )
