@@ -1,0 +1,173 @@
+"""Plans against published operating characteristics, and picking tasks."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from usi.errors import UsageError
+from usi.gate.criteria import resolve, tier
+from usi.gate.pick import pick_tasks
+from usi.gate.pilot import within_variance
+from usi.gate.plan import make_plan, regression_margins
+from usi.gate.power import (
+    CLOSED_FORMS,
+    joint_power,
+    part_powers,
+    runs_for_all,
+    tasks_for_all,
+    tasks_for_gap,
+    tasks_for_score,
+)
+
+INDEX = CLOSED_FORMS["index"]
+
+
+@pytest.mark.parametrize(
+    ("truth", "minimum", "rounds", "near", "expected"),
+    [
+        # simulated operating characteristics of the index bound, 80 % power
+        (100, 90, 3, True, 94),
+        (100, 85, 3, True, 42),
+        (95, 90, 3, True, 373),
+        (100, 90, 1, True, 244),
+        (100, 85, 1, True, 109),
+        (95, 90, 1, True, 975),
+        (90, 85, 3, False, 64),
+        (90, 85, 1, False, 126),
+    ],
+)
+def test_tasks_for_the_index(
+    truth: float, minimum: float, rounds: int, near: bool, expected: int
+) -> None:
+    found = tasks_for_score(
+        INDEX, truth=truth, minimum=minimum, batches=rounds, runs=rounds, near_ceiling=near
+    )
+    assert found == pytest.approx(expected, rel=0.02, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("bound", "at_80", "at_90"),
+    [(0.05, 418, 528), (0.07, 213, 270), (0.10, 104, 132), (0.15, 46, 59)],
+)
+def test_tasks_for_the_success_gap(bound: float, at_80: int, at_90: int) -> None:
+    assert tasks_for_gap(bound, batches=3, runs=3) == pytest.approx(at_80, abs=1)
+    assert tasks_for_gap(bound, batches=3, runs=3, power=0.9) == pytest.approx(at_90, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "batches", "runs", "simulated"),
+    [
+        ("B", 165, 3, 3, 0.92),
+        ("B", 100, 3, 3, 0.69),
+        ("B", 165, 1, 1, 0.21),
+        ("B", 50, 3, 3, 0.14),
+        ("B", 165, 3, 10, 1.00),
+        ("B", 100, 3, 10, 0.93),
+        ("B", 165, 1, 10, 0.68),
+        ("B", 50, 3, 10, 0.53),
+        ("C", 50, 3, 3, 0.80),
+        ("C", 165, 1, 1, 0.82),
+        ("A", 165, 3, 10, 0.85),
+    ],
+)
+def test_power_of_a_perfect_simulator(
+    name: str, tasks: int, batches: int, runs: int, simulated: float
+) -> None:
+    parts = part_powers(
+        tier(name), CLOSED_FORMS, truth=100, tasks=tasks, batches=batches, runs=runs
+    )
+    assert joint_power(parts) == pytest.approx(simulated, abs=0.10)
+
+
+def test_no_number_of_tasks_lifts_a_simulator_above_its_own_score() -> None:
+    assert tasks_for_score(INDEX, truth=85, minimum=85, batches=3, runs=3) is None
+    assert tasks_for_all(tier("B"), CLOSED_FORMS, truth=85, batches=3, runs=3) is None
+
+
+@given(st.integers(1, 5), st.integers(1, 20), st.sampled_from("ABC"))
+def test_more_runs_never_need_more_tasks(batches: int, runs: int, name: str) -> None:
+    fewer = tasks_for_all(tier(name), CLOSED_FORMS, truth=100, batches=batches, runs=runs)
+    more = tasks_for_all(tier(name), CLOSED_FORMS, truth=100, batches=batches, runs=runs + 1)
+    assert fewer is not None
+    assert more is not None
+    assert more <= fewer
+
+
+def test_runs_for_given_tasks_are_the_fewest() -> None:
+    found = runs_for_all(tier("B"), CLOSED_FORMS, truth=100, tasks=100, batches=3)
+    assert found is not None
+    for runs, enough in ((found, True), (found - 1, False)):
+        parts = part_powers(tier("B"), CLOSED_FORMS, truth=100, tasks=100, batches=3, runs=runs)
+        assert (joint_power(parts) >= 0.8) is enough
+    assert runs_for_all(tier("A"), CLOSED_FORMS, truth=100, tasks=50, batches=1) is None
+
+
+def test_plan_of_tier_a_has_room_for_its_two_sample_key() -> None:
+    plan = make_plan(tier("A"), batches=3)
+    for line in plan.trade:
+        assert line.all_parts is not None
+        assert line.all_parts * min(3, line.runs) >= 300
+    assert any("300 sessions" in note for note in plan.notes)
+
+
+def test_plan_refuses_what_it_cannot_plan() -> None:
+    with pytest.raises(UsageError, match="--truth"):
+        make_plan(tier("B"), truth=0)
+    with pytest.raises(UsageError, match="--power"):
+        make_plan(tier("B"), power=1.0)
+    with pytest.raises(UsageError, match="--tasks"):
+        make_plan(tier("B"), runs=3)
+
+
+def test_family_size_needs_more_tasks() -> None:
+    many = resolve({"tier": "B", "family_size": 10})
+    one = tasks_for_all(tier("B"), CLOSED_FORMS, truth=100, batches=3, runs=3)
+    ten = tasks_for_all(many, CLOSED_FORMS, truth=100, batches=3, runs=3)
+    assert one is not None
+    assert ten is not None
+    assert ten > one
+
+
+def test_regression_margins() -> None:
+    # 165 x 7 sessions certify 5 points with 80 % power
+    least, good = regression_margins(165 * 7)
+    assert good == pytest.approx(4.86, abs=0.01)
+    assert least == pytest.approx(1.45 * 115 / math.sqrt(1155))
+
+
+def test_within_group_variance_by_hand() -> None:
+    values = np.array([1.0, 3.0, 10.0, 14.0, float("nan"), 5.0])
+    groups = ["a", "a", "b", "b", "b", "c"]
+    # (2 + 8) / (1 + 1)
+    assert within_variance(values, groups) == pytest.approx(5.0)
+    # nothing is repeated: variance of 1, 3, 5 over all
+    assert within_variance(np.array([1.0, 3.0, 5.0]), ["a", "b", "c"]) == pytest.approx(4.0)
+
+
+RATES = {f"t{k}": rate for k, rate in enumerate([0.1] * 20 + [0.3] * 30 + [0.5] * 50)}
+
+
+def test_pick_is_proportional_and_seeded() -> None:
+    picked = pick_tasks(RATES, 10, seed=1)
+    assert Counter(t.bin for t in picked) == {"0.00-0.20": 2, "0.20-0.40": 3, "0.40-0.60": 5}
+    backwards = dict(reversed(RATES.items()))
+    assert pick_tasks(backwards, 10, seed=1) == picked
+    assert {t.task for t in pick_tasks(RATES, 10, seed=2)} != {t.task for t in picked}
+    assert all(RATES[t.task] == t.difficulty for t in picked)
+
+
+@given(st.integers(1, 100), st.integers(0, 5))
+def test_pick_gives_exactly_what_was_asked(number: int, seed: int) -> None:
+    picked = pick_tasks(RATES, number, seed=seed)
+    assert len({t.task for t in picked}) == number
+
+
+def test_pick_refuses_too_many() -> None:
+    with pytest.raises(UsageError, match="100 tasks"):
+        pick_tasks(RATES, 101)
