@@ -16,7 +16,7 @@ from usi.features.markup import strip_markup
 from usi.records import MISSING, Side, Turn
 
 _COMMANDS = ("\\tau ", "\\reward")
-_CANVAS = ("<|canvas|>", "<|highlight|>", "<|survey|>")
+_CANVAS, _HIGHLIGHT, _SURVEY = "<|canvas|>", "<|highlight|>", "<|survey|>"
 _HUMAN_STOP = "/stop"
 _SIMULATED_STOP = "###STOP###"
 
@@ -28,16 +28,16 @@ def text_of(content: object) -> str:
 
 def dropped_human(text: str) -> bool:
     """Whether a message of a human session is a command or belongs to the canvas."""
-    if text.startswith(_COMMANDS):
-        return True
-    if "<|" in text and any(mark in text for mark in _CANVAS):
-        return True
-    return _HUMAN_STOP in text and text.strip() == _HUMAN_STOP
+    return (
+        text.strip() == _HUMAN_STOP
+        or (text[:1] == "\\" and text.startswith(_COMMANDS))
+        or ("<" in text and (_CANVAS in text or _HIGHLIGHT in text or _SURVEY in text))
+    )
 
 
 def dropped_simulated(text: str) -> bool:
     """Whether a message of a simulated session is the stop token alone."""
-    return _SIMULATED_STOP in text and text.strip() == _SIMULATED_STOP
+    return text.strip() == _SIMULATED_STOP
 
 
 def gather(conversations: Sequence[Sequence[Turn]], source: Side) -> Gathered:

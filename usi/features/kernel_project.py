@@ -35,17 +35,23 @@ def project(lowers: Sequence[str]) -> list[str]:
     >>> project(["café \u0663", "plain"])
     ['cafA D', 'plain']
     """
-    wide = [text for text in lowers if not text.isascii()]
+    wide = wide_turns(lowers)
+    projected = list(lowers)
     if not wide:
-        return list(lowers)
-    codes = np.frombuffer("".join(wide).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+        return projected
+    joined = "".join([lowers[index] for index in wide])
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     flat = projection_table()[codes].tobytes().decode("ascii")
-    projected = []
     at = 0
-    for text in lowers:
-        if text.isascii():
-            projected.append(text)
-        else:
-            projected.append(flat[at : at + len(text)])
-            at += len(text)
+    for index in wide:
+        end = at + len(lowers[index])
+        projected[index] = flat[at:end]
+        at = end
     return projected
+
+
+def wide_turns(texts: Sequence[str]) -> list[int]:
+    """Indices of the texts that hold a character beyond ASCII."""
+    if "".join(texts).isascii():
+        return []
+    return [index for index, text in enumerate(texts) if not text.isascii()]

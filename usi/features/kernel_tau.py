@@ -6,6 +6,7 @@ import numpy as np
 
 from usi.features.clean_tau import gather
 from usi.features.kernel import Flat, Gathered, Ints
+from usi.features.kernel_project import wide_turns
 from usi.features.kernel_repeat import repeated_trigram
 from usi.features.lexicon import load_lexicon
 from usi.features.profile import Profile
@@ -30,11 +31,9 @@ def count(flat: Flat, gathered: Gathered) -> dict[str, Ints]:
     for name in _QUESTIONS:
         hits[name] = hits[name] & free
         free = free & ~hits[name]
-    dash = np.fromiter(
-        (not turn.isascii() and any(mark in turn for mark in _DASHES) for turn in flat.turns),
-        dtype=np.bool_,
-        count=len(flat.turns),
-    )
+    dash = np.zeros(len(flat.turns), dtype=np.bool_)
+    for index in wide_turns(flat.turns):
+        dash[index] = any(mark in flat.turns[index] for mark in _DASHES)
     by_turn = {name: hits[name] for name in (*_INDEPENDENT, *_QUESTIONS)}
     by_turn["short"] = flat.words <= SHORT_WORDS
     by_turn["dash"] = dash

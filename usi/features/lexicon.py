@@ -62,18 +62,20 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def pattern(self) -> str:
         """Pattern of ``match`` for projected text."""
-        return self._compile(self.match)
+        return _compiled(self.match, self.how, self.bounded, self.tail)
 
     def unless_pattern(self) -> str | None:
         """Pattern of ``unless`` for projected text, ``None`` where the list is empty."""
-        return self._compile(self.unless) if self.unless else None
+        return _compiled(self.unless, self.how, self.bounded, self.tail) if self.unless else None
 
-    def _compile(self, alternatives: tuple[str, ...]) -> str:
-        choice = f"(?:{'|'.join(translate(pattern) for pattern in alternatives)})"
-        if self.how == "whole":
-            blank = f"[{_CLASSES['s']}]*"
-            return rf"\A{blank}{choice}{translate(self.tail)}{blank}\z"
-        return f"{BOUNDARY}{choice}{BOUNDARY}" if self.bounded else choice
+
+@cache
+def _compiled(alternatives: tuple[str, ...], how: How, bounded: bool, tail: str) -> str:
+    choice = f"(?:{'|'.join(translate(pattern) for pattern in alternatives)})"
+    if how == "whole":
+        blank = f"[{_CLASSES['s']}]*"
+        return rf"\A{blank}{choice}{translate(tail)}{blank}\z"
+    return f"{BOUNDARY}{choice}{BOUNDARY}" if bounded else choice
 
 
 class _Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
