@@ -64,7 +64,7 @@ def exact_values(spec: PhantomSpec) -> dict[str, float]:
     -------
     dict
         Rates (share of user turns) of every mark and kind of turn, ``request``,
-        ``uncertainty_or_lack``; share of sessions: ``role_session``, ``repeat``; ``words_per_turn``,
+        ``uncertainty_or_lack``; of sessions: ``role_session``, ``repeat``; ``words_per_turn``,
         ``opening_words``, ``long_tokens`` (a turn), ``turns`` and ``success``.
     """
     p = resolve(spec)
