@@ -1,0 +1,242 @@
+"""Put what means can't see on the scorecard: two-sample tests, distances, spread, gaming.
+
+The score is finished before; nothing here changes a component. The gate reads the two-sample
+test and the signs of gaming as second keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from usi.diagnose.distances import (
+    COLLAPSED_BELOW,
+    SPREAD_BAND,
+    Distances,
+    correlation_difference,
+    feature_distances,
+    spread_index,
+)
+from usi.diagnose.gaming import RateCounts, detect, suspected
+from usi.diagnose.sample import Sample
+from usi.diagnose.two_sample import Mode, two_sample_test
+from usi.features.registry import get_profile
+from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.features.table import SessionTable
+from usi.features.values import derive
+from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard, Warning_
+
+GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
+    "politeness": (("politeness",), "helped_politeness", "helped_turns"),
+    "frustration": (("frustration",), "failed_frustration", "failed_turns"),
+}
+"""Rate -> columns of its hits, of its hits in its context, of turns in that context: courtesy
+after the agent helped, frustration (feeling, blame or pushback) after the agent failed."""
+
+
+def _scored(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sessions that the score counts: a conversation with user turns and a task, kept."""
+    return frame.filter((pl.col("status") == "ok") & pl.col("keep").fill_null(True))
+
+
+def _clusters(frame: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.str_]]:
+    return frame.select(pl.coalesce("task", "session_id")).to_series().to_numpy().astype(np.str_)
+
+
+def sample_of(frame: pl.DataFrame, specs: tuple[FeatureSpec, ...]) -> Sample:
+    """The feature matrix of a session table; undefined values are NaN."""
+    values = derive(frame, specs, without_denominator=None)
+    keys = frame.select(
+        pl.concat_str(
+            pl.col("run").fill_null(""),
+            pl.col("batch").cast(pl.String).fill_null(""),
+            pl.col("session_id"),
+            separator="|",
+        )
+    ).to_series()
+    # Two sessions may share run, batch and id (a corpus without ids); their content breaks the
+    # tie, so that the order of the file still decides nothing.
+    order = values.select(pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="|"))
+    keys = keys + "|" + order.to_series()
+    return Sample(
+        values.cast(pl.Float64).fill_null(float("nan")).to_numpy(),
+        _clusters(frame),
+        keys.to_numpy().astype(np.str_),
+        tuple(spec.name for spec in specs),
+    )
+
+
+def compared_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
+    """Features that a classifier may look at: those in the index, without what follows the task
+    where the tasks differ."""
+    return tuple(
+        spec
+        for spec in get_profile(profile).specs
+        if spec.scored
+        and spec.dimension in DIMENSIONS
+        and (design != "unpaired" or spec.scope == "any")
+    )
+
+
+def _column(frame: pl.DataFrame, names: tuple[str, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    total = frame.select(pl.sum_horizontal(names)).to_series()
+    return total.fill_null(0).cast(pl.Float64).to_numpy()
+
+
+def rate_counts(frame: pl.DataFrame, rate: str) -> RateCounts | None:
+    """Counts of one of `GAMING_RATES`; ``None`` where the table has no such column."""
+    hits, context_hits, context_turns = GAMING_RATES[rate]
+    if not set(hits) <= set(frame.columns):
+        return None
+    context = [name for name in (context_hits, context_turns) if name and name in frame.columns]
+    inside = [_column(frame, (name,)) for name in context] if len(context) == 2 else [None, None]
+    return RateCounts(
+        _column(frame, hits), _column(frame, ("user_turns",)), _clusters(frame), *inside
+    )
+
+
+def _gaming(human: pl.DataFrame, simulated: pl.DataFrame, seed: int) -> tuple[dict[str, Any], bool]:
+    found: dict[str, Any] = {}
+    suspicious = False
+    for rate in GAMING_RATES:
+        people, candidate = rate_counts(human, rate), rate_counts(simulated, rate)
+        if people is None or candidate is None:
+            continue
+        signs = detect(people, candidate, seed=seed)
+        suspicious = suspicious or suspected(signs)
+        found |= {f"{rate}: {name.replace('_', ' ')}": value for name, value in signs.items()}
+    return found, suspicious
+
+
+def _with_distances(
+    features: Mapping[str, FeatureScore], distances: Mapping[str, Distances]
+) -> dict[str, FeatureScore]:
+    return {
+        name: score.model_copy(update={"distance": distances[name].as_dict()})
+        if name in distances
+        else score
+        for name, score in features.items()
+    }
+
+
+def _warnings(card: SimulatorCard) -> tuple[Warning_, ...]:
+    found = []
+    spread = card.spread_index
+    if card.collapsed and spread is not None:
+        found.append(
+            Warning_(
+                code="collapsed",
+                message=f"collapsed: sessions spread {spread.value:.2f} times as much as people's; "
+                "its means may agree, but it stands for one average person, not for people",
+            )
+        )
+    elif (
+        spread is not None
+        and spread.value is not None
+        and not (SPREAD_BAND[0] <= spread.value <= SPREAD_BAND[1])
+    ):
+        found.append(
+            Warning_(
+                code="spread",
+                message=f"sessions spread {spread.value:.2f} times as much as people's "
+                f"(usual: {SPREAD_BAND[0]} to {SPREAD_BAND[1]})",
+            )
+        )
+    if card.gaming_suspected:
+        found.append(
+            Warning_(
+                code="gaming_suspected",
+                message="words stand where people would not put them (context lift and "
+                "overdispersion both below the human 99 % band): at best INCONCLUSIVE",
+            )
+        )
+    return tuple(found)
+
+
+def _simulator(
+    card: SimulatorCard,
+    human: pl.DataFrame,
+    simulated: pl.DataFrame,
+    profile: str,
+    *,
+    mode: Mode,
+    seed: int,
+    progress: Callable[[int, int], None] | None,
+) -> SimulatorCard:
+    specs = get_profile(profile).specs
+    every = [sample_of(frame, specs) for frame in (human, simulated)]
+    distances = {
+        name: feature_distances(every[0].values[:, at], every[1].values[:, at])
+        for at, name in enumerate(every[0].names)
+    }
+    compared = compared_specs(profile, card.design)
+    names = tuple(spec.name for spec in compared)
+    people, candidate = (part.columns(names) for part in every)
+    tests = tuple(
+        two_sample_test(people, candidate, classifier=kind, mode=mode, seed=seed, progress=progress)
+        for kind in ("logistic", "forest")
+    )
+    spread = spread_index({name: distances[name] for name in names})
+    gaming, suspicious = _gaming(human, simulated, seed)
+    found = card.model_copy(
+        update={
+            "two_sample": tests,
+            "spread_index": spread,
+            "correlation_difference": correlation_difference(people, candidate),
+            "gaming": gaming,
+            "gaming_suspected": suspicious,
+            "collapsed": spread.value is not None and spread.value < COLLAPSED_BELOW,
+            "features": _with_distances(card.features, distances),
+            "style": _with_distances(card.style, distances),
+        }
+    )
+    return found.model_copy(update={"warnings": (*card.warnings, *_warnings(found))})
+
+
+def attach_diagnostics(
+    card: Scorecard,
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    mode: Mode = "fast",
+    seed: int = 7,
+    progress: Callable[[int, int], None] | None = None,
+) -> Scorecard:
+    """Fill the diagnostic fields of every simulator's card.
+
+    Parameters
+    ----------
+    card
+        Finished scorecard of the same tables.
+    human, simulators
+        Session tables with keys, simulators by label.
+    mode
+        ``"fast"``: p-values from a closed form; ``"full"``: 200 permutations of each classifier
+        (minutes). The AUC and its bounds are the same.
+    progress
+        Called with (done, total) permutations of each full test.
+
+    Returns
+    -------
+    Scorecard
+        A new card; components and index are untouched.
+    """
+    people = _scored(human.frame)
+    cards = tuple(
+        _simulator(
+            part,
+            people,
+            _scored(simulators[part.name].frame),
+            human.profile,
+            mode=mode,
+            seed=seed,
+            progress=progress,
+        )
+        if part.name in simulators
+        else part
+        for part in card.simulators
+    )
+    return card.model_copy(update={"simulators": cards})
