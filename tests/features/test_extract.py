@@ -188,8 +188,8 @@ def test_streams_without_reading_ahead() -> None:
 
 
 def test_long_sessions_end_a_block_early() -> None:
-    sessions = [said(name, " " * (13 * 2**20)) for name in "abcd"]
-    sessions[0] = said("a", None, " " * (13 * 2**20))
+    sessions = [said(name, " " * (7 * 2**20)) for name in "abcd"]
+    sessions[0] = said("a", None, " " * (7 * 2**20))
     heights = [frame.height for frame in extract(sessions, profile="tau-usi", side="human")]
     assert heights == [2, 2]
 

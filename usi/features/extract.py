@@ -24,7 +24,7 @@ from usi.records import MISSING, SIDES, Session, Side
 
 BLOCK = 4096
 """Sessions a block, where nobody says otherwise: larger is a little faster and takes memory."""
-BLOCK_CHARACTERS = 24 * 2**20
+BLOCK_CHARACTERS = 12 * 2**20
 """A block ends early at about so many characters, whatever the number of its sessions."""
 _CONTENT = attrgetter("content")
 

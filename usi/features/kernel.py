@@ -118,22 +118,31 @@ class Flat:
         """Words of each turn, shape (turns,)."""
         return np.diff(self.word_offsets)
 
-    def hits(self, patterns: Mapping[str, str]) -> dict[str, Bools]:
+    def hits(self, patterns: Mapping[str, str], *, rare: Sequence[str] = ()) -> dict[str, Bools]:
         """Whether each pattern occurs, by turn.
 
         Parameters
         ----------
         patterns
             Compiled patterns (`Entry.pattern`) by name.
+        rare
+            Names among them that few turns match: these are looked for together first, and one
+            by one only in the turns where any of them occurs. It changes no result.
 
         Returns
         -------
         dict of str to array of bool, shape (turns,)
         """
-        found = pl.DataFrame({"text": self.text}).select(
-            pl.col("text").str.contains(pattern).alias(name) for name, pattern in patterns.items()
-        )
-        return {name: found[name].to_numpy() for name in patterns}
+        often = {name: pattern for name, pattern in patterns.items() if name not in rare}
+        together = {"": "|".join(patterns[name] for name in rare)} if rare else {}
+        found = _search(self.text, {**often, **together})
+        if rare:
+            turns = np.flatnonzero(found.pop(""))
+            few = _search(self.text.gather(turns), {name: patterns[name] for name in rare})
+            for name, values in few.items():
+                found[name] = np.zeros(len(self.text), dtype=np.bool_)
+                found[name][turns] = values
+        return found
 
     def matches(self, pattern: str) -> Ints:
         """Number of non-overlapping matches, by turn."""
@@ -144,6 +153,13 @@ class Flat:
         sums = np.zeros(len(values) + 1, dtype=np.int64)
         np.cumsum(values, out=sums[1:])
         return sums[self.ends] - sums[self.starts]
+
+
+def _search(text: pl.Series, patterns: Mapping[str, str]) -> dict[str, Bools]:
+    frame = pl.DataFrame({"text": text}).select(
+        pl.col("text").str.contains(pattern).alias(name) for name, pattern in patterns.items()
+    )
+    return {name: frame[name].to_numpy() for name in patterns}
 
 
 def core_counts(flat: Flat, gathered: Gathered) -> dict[str, Ints]:

@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
-from usi.features.kernel import Bools, Flat, Ints
+from usi.features.kernel import Bools, Flat
 
 _MIX = tuple(np.uint64(k) for k in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
 
@@ -26,34 +26,30 @@ def repeated_trigram(flat: Flat, limit: int = 10) -> Bools:
     -------
     array of bool, shape (sessions,)
     """
-    sessions = len(flat.ends)
-    result = np.zeros(sessions, dtype=np.bool_)
-    # Trigrams of each session: a turn of w words has w - 2.
-    trigrams = flat.per_session(np.maximum(flat.words - 2, 0))
+    result = np.zeros(len(flat.ends), dtype=np.bool_)
+    words = flat.words
+    trigrams = flat.per_session(np.maximum(words - 2, 0))
     if not (trigrams > limit).any():
         return result
-    first, session = _trigram_starts(flat, trigrams > limit)
-    words = _fingerprints(flat)
-    key = words[first] * _MIX[0] + words[first + 1] * _MIX[1] + words[first + 2] * _MIX[2]
-    # A table of its own for each session, four buckets a trigram.
-    width = np.where(trigrams > limit, trigrams * 4, 0)
+    # A trigram starts at every word but the last two of its turn.
+    starts = np.ones(len(flat.word_starts), dtype=np.bool_)
+    ends = flat.word_offsets[1:]
+    starts[ends[words >= 1] - 1] = False
+    starts[ends[words >= 2] - 2] = False
+    first = np.flatnonzero(starts)
+    word = _fingerprints(flat)
+    key = word[first] * _MIX[0] + word[first + 1] * _MIX[1] + word[first + 2] * _MIX[2]
+    # Each session has a table of its own, of a power of two and at least two buckets a trigram;
+    # with too few trigrams one bucket does, since it can't overflow.
+    bits = np.frexp(np.where(trigrams > limit, trigrams, 0).astype(np.float64))[1]
+    width = np.left_shift(np.int64(1), bits + (bits > 0))
     base = np.cumsum(width) - width
-    bucket = base[session] + ((key >> np.uint64(33)).astype(np.int64) % width[session])
-    full = np.flatnonzero(np.bincount(bucket, minlength=1) > limit)
+    bucket = (key >> np.uint64(33)).astype(np.int64) & np.repeat(width - 1, trigrams)
+    bucket += np.repeat(base, trigrams)
+    full = np.flatnonzero(np.bincount(bucket) > limit)
     for index in np.unique(np.searchsorted(base + width, full, side="right")):
         result[index] = _exact(flat, int(index), limit)
     return result
-
-
-def _trigram_starts(flat: Flat, wanted: Bools) -> tuple[Ints, Ints]:
-    """Word index where each trigram of the wanted sessions starts, and its session."""
-    words = flat.words
-    turn_session = np.repeat(np.arange(len(flat.ends)), flat.ends - flat.starts)
-    word_turn = np.repeat(np.arange(len(words)), words)
-    index = np.arange(len(word_turn))
-    session = turn_session[word_turn]
-    inside = (index + 2 < flat.word_offsets[word_turn + 1]) & wanted[session]
-    return index[inside], session[inside]
 
 
 def _fingerprints(flat: Flat) -> npt.NDArray[np.uint64]:
