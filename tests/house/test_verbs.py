@@ -17,7 +17,7 @@ NAMES = [verb.name for verb in VERBS]
 def test_help_teaches_by_an_example(name: str) -> None:
     done = usi(name, "--help")
     assert done.code == 0, done.err
-    assert re.search(rf"^\s*(\|.*)?usi {name}\b", done.out.split("Example", 1)[1], re.MULTILINE)
+    assert re.search(rf"Examples?:\s+usi {name} ?", done.out)
 
 
 def test_the_first_page_lists_every_verb_with_its_help() -> None:

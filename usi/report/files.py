@@ -25,6 +25,7 @@ _SESSION_HEAD = (
     b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
     b'{"session_id":',
 )
+_TASK_SUMS = (b"spoken", b"rewarded", b"value:")
 _JSONL_HEAD = re.compile(rb'\{"id":"(?:[^"\\]|\\.)*","simulator":"')
 _LOOK = 65536
 
@@ -62,6 +63,8 @@ def written_by_usi(path: Path) -> bool:
         stream.seek(max(0, size - _LOOK))
         end = stream.read(_LOOK)
     if size == 0:
+        return True
+    if start.startswith(b"PAR1") and all(name in end for name in _TASK_SUMS):
         return True
     head = start.startswith(_SESSION_HEAD) or _JSONL_HEAD.match(start) is not None
     return head or any(mark in start or mark in end for mark in _MARKS)
@@ -139,13 +142,18 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
                 left.unlink()
 
 
-def text(content: str) -> Writer:
-    """Writer of UTF-8 text with plain line ends, whatever the platform."""
+def raw(data: bytes) -> Writer:
+    """Writer of these bytes."""
 
     def write(path: Path) -> None:
-        path.write_bytes(content.encode("utf-8"))
+        path.write_bytes(data)
 
     return write
+
+
+def text(content: str) -> Writer:
+    """Writer of UTF-8 text with plain line ends, whatever the platform."""
+    return raw(content.encode("utf-8"))
 
 
 def _same(path: Path) -> str:

@@ -1,0 +1,135 @@
+"""``usi score``: simulators against a human reference."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from usi.cli.options import (
+    Domain,
+    ExitZero,
+    Files,
+    Force,
+    Format,
+    MaxRecord,
+    Name,
+    Outputs,
+    Print,
+    Printed,
+    Profile,
+    Quiet,
+    RunIds,
+    SideName,
+)
+
+_COMPARED = "What is compared"
+
+
+def command(
+    simulators: Files,
+    human: Annotated[
+        str | None,
+        typer.Option(
+            "--human",
+            metavar="CORPUS",
+            show_default=False,
+            rich_help_panel=_COMPARED,
+            help="The reference: a path, or a name under human_corpus/.",
+        ),
+    ] = None,
+    profile: Profile = None,
+    surveys: Annotated[
+        str | None,
+        typer.Option(
+            "--surveys",
+            metavar="DIR|none",
+            show_default=False,
+            rich_help_panel=_COMPARED,
+            help="Folder with survey_comparable_<label>.json; default: survey_data/ beside CORPUS.",
+        ),
+    ] = None,
+    difficulty: Annotated[
+        str | None,
+        typer.Option(
+            "--difficulty",
+            metavar="frozen|self|FILE",
+            show_default=False,
+            rich_help_panel=_COMPARED,
+            help="Task difficulties: the published map (default), these simulators, or JSON.",
+        ),
+    ] = None,
+    run_ids: Annotated[
+        RunIds | None,
+        typer.Option(
+            "--run-ids",
+            show_default=False,
+            rich_help_panel=_COMPARED,
+            help="Split ids into task and run: published rule (auto, default), always, never.",
+        ),
+    ] = None,
+    human_source: Annotated[
+        SideName | None,
+        typer.Option(
+            "--human-source",
+            show_default=False,
+            rich_help_panel=_COMPARED,
+            help="How the reference is cleaned; default: by what the file is.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            show_default=False,
+            rich_help_panel=_COMPARED,
+            help="Seed of what is drawn at random (tau-usi has the published one).",
+        ),
+    ] = None,
+    outputs: Outputs = None,
+    force: Force = False,
+    print_: Print = Printed.AUTO,
+    quiet: Quiet = False,
+    exit_zero: ExitZero = False,
+    domain: Domain = None,
+    name: Name = None,
+    format_: Format = None,
+    max_record: MaxRecord = None,
+) -> None:
+    """Score simulators against a human reference.
+
+    Each file is one simulator; with --name all files are runs of one. -o takes .json, .md,
+    .html, .csv, .tau-usi.json (the published scorer's shape) and .sessions.parquet (the session
+    table). A run record is written beside the scorecard.
+
+    \b
+    Examples:
+      usi score eval_results_a.json --human tau_bench_tasks_unified.json --profile tau-usi
+      usi score runs/*.json --human NAME -o reports/card.json -o reports/card.md
+    """  # fmt: skip
+    from usi.cli.console import note
+    from usi.cli.scoring import Request, deliver, scored
+    from usi.errors import NotScorable
+
+    request = Request(
+        simulators=tuple(simulators),
+        human=human,
+        profile=profile,
+        surveys=surveys,
+        difficulty=difficulty,
+        run_ids=run_ids.value if run_ids else None,
+        human_source=human_source.value if human_source else None,
+        seed=seed,
+        domain=domain,
+        name=name,
+        format=format_,
+        max_record=max_record,
+        outputs=tuple(outputs or ()),
+        force=force,
+    )
+    try:
+        deliver(scored(request, quiet=quiet), request, show=print_, quiet=quiet)
+    except NotScorable as error:
+        if not exit_zero:
+            raise
+        note(f"usi: not scored: {error}")

@@ -1,0 +1,236 @@
+"""From the options of ``usi score`` to a result, and from a result to files and stdout."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from usi.cli.options import Printed, parse_size, pick
+from usi.errors import UsageError
+
+if TYPE_CHECKING:
+    from usi.pipeline import ScoreResult
+    from usi.score.options import ScoreOptions
+    from usi.score.scorecard import Scorecard
+
+SESSIONS = ".sessions.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asked for; ``None`` is taken from the settings, else the default."""
+
+    simulators: tuple[str, ...]
+    human: str | None = None
+    profile: str | None = None
+    surveys: str | None = None
+    difficulty: str | None = None
+    run_ids: str | None = None
+    human_source: str | None = None
+    seed: int | None = None
+    domain: str | None = None
+    name: str | None = None
+    format: str | None = None
+    max_record: str | None = None
+    outputs: tuple[Path, ...] = ()
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A result, the sums beside its card, and when the work began."""
+
+    result: ScoreResult
+    card: Scorecard
+    sums: bytes
+    started: str
+
+
+def scored(request: Request, *, quiet: bool) -> Scored:
+    """Check the outputs, then walk the road."""
+    from usi.cli.console import working
+    from usi.pipeline import score_with_tables
+    from usi.run.manifest import sha256_bytes
+    from usi.run.record import now
+    from usi.score.tasks import to_parquet
+
+    started = now()
+    human, profile, options = resolved(request)
+    claim(request, human)
+    with working(f"scoring {len(request.simulators)} input(s) ...", quiet=quiet):
+        result = score_with_tables(
+            list(request.simulators), human, profile=profile, options=options
+        )
+        sums = to_parquet(result.task_sums(options, difficulties(options, result)))
+    card = result.card.model_copy(update={"tasks_sha256": sha256_bytes(sums)})
+    return Scored(result, card, sums, started)
+
+
+def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
+    """Reference, profile and options: command line over settings over default.
+
+    Raises
+    ------
+    UsageError
+        Where no reference is named.
+    """
+    from usi.cli.settings import find_workspace
+    from usi.score.options import ScoreOptions
+
+    workspace = find_workspace()
+    own = workspace.settings.score
+    human = pick(request.human, workspace.path(own.human))
+    if human is None:
+        raise UsageError("name the human reference: --human CORPUS (a path, or see: usi doctor)")
+    surveys = pick(request.surveys, workspace.path(own.surveys), "auto")
+    given: dict[str, Any] = {
+        "difficulty": pick(request.difficulty, workspace.path(own.difficulty)),
+        "run_ids": pick(request.run_ids, own.run_ids),
+        "human_source": pick(request.human_source, own.human_source),
+        "seed": pick(request.seed, own.seed),
+        "domain": pick(request.domain, own.domain),
+        "format": pick(request.format, own.format),
+        "name": request.name,
+    }
+    size: str | int | None = request.max_record or own.max_record
+    if size is not None:
+        given["max_record"] = parse_size(size)
+    options = ScoreOptions(
+        surveys=None if surveys == "none" else surveys,
+        **{key: value for key, value in given.items() if value is not None},
+    )
+    return human, pick(request.profile, own.profile), options
+
+
+def difficulties(options: ScoreOptions, result: ScoreResult) -> Mapping[str, float]:
+    """Task difficulties for the sums beside the card, from where the card has them."""
+    from usi.score import calibration
+
+    if result.profile.task_sums is not None:
+        return {}  # the profile has bins of its own
+    if options.difficulty == "frozen":
+        return calibration.frozen().rates
+    if options.difficulty != "self":
+        return calibration.read_difficulty(options.difficulty).rates
+    runs = []
+    for table in result.simulators.values():
+        rows = table.frame.filter(table.frame["task"].is_not_null())
+        for task, reward in rows.select("task", "reward").iter_rows():
+            runs.append({task: float(calibration.success(reward))})
+    return calibration.pooled(runs)
+
+
+def known_forms() -> tuple[str, ...]:
+    """Suffixes that ``-o`` takes."""
+    from usi.report.forms import FORMS
+
+    return (*FORMS, SESSIONS)
+
+
+def claim(request: Request, human: str) -> dict[Path, str]:
+    """Check all outputs and what is written beside them, before any work."""
+    from usi.cli.reading import sources
+    from usi.report import files
+
+    inputs = sources([*request.simulators, human])
+    forms = files.claim(request.outputs, known=known_forms(), force=request.force, inputs=inputs)
+    beside = [path for path in _beside(forms) if path not in forms]
+    files.claim(beside, known=(".json", ".parquet"), force=request.force, inputs=inputs)
+    return forms
+
+
+def write(done: Scored, request: Request) -> list[Path]:
+    """Write all files and the run record, or none; return their paths."""
+    from usi.report import files
+
+    contents = _contents(done, request)
+    writers = {path: files.raw(data) for path, data in contents.items()}
+    record = _record_path(list(request.outputs))
+    if record is not None:
+        writers[record] = files.text(_record(done, request, contents))
+    files.write_all(writers)
+    return list(writers)
+
+
+def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> None:
+    """Write the files, then print."""
+    from usi.cli.console import console, note, out, printed
+    from usi.report.table import print_scorecard
+
+    written = write(done, request)
+    choice = printed(show)
+    if choice is Printed.TABLE:
+        print_scorecard(done.card, console())
+    elif choice is Printed.JSON:
+        out(done.card.to_json())
+    for path in written:
+        note(f"written: {path}", quiet=quiet)
+    if choice is not Printed.TABLE:
+        for warning in done.card.warnings:
+            note(f"note: {warning.message}", quiet=quiet)
+
+
+def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
+    from usi.report import files
+    from usi.report.forms import FORMS
+
+    contents: dict[Path, bytes] = {}
+    for path in request.outputs:
+        form = files.form_of(path, known_forms())
+        if form == SESSIONS:
+            contents[path] = _sessions(done.result)
+            continue
+        contents[path] = FORMS[form](done.card, path).encode("utf-8")
+        if form == ".json":
+            contents[_tasks_path(path)] = done.sums
+    return contents
+
+
+def _sessions(result: ScoreResult) -> bytes:
+    import tempfile
+
+    from usi.features.table import SessionTable
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "sessions.parquet")
+        SessionTable.concat([result.human, *result.simulators.values()]).write(path)
+        return path.read_bytes()
+
+
+def _beside(forms: Mapping[Path, str]) -> list[Path]:
+    found = [_tasks_path(path) for path, form in forms.items() if form == ".json"]
+    record = _record_path(list(forms))
+    return [*found, record] if record else found
+
+
+def _tasks_path(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.tasks.parquet")
+
+
+def _record_path(outputs: list[Path]) -> Path | None:
+    """Beside the first ``.json`` scorecard, else beside the first output."""
+    from usi.run.record import record_path
+
+    cards = [p for p in outputs if p.suffix == ".json" and not p.name.endswith(".tau-usi.json")]
+    first = next(iter(cards or outputs), None)
+    return None if first is None else record_path(first)
+
+
+def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> str:
+    from usi.run.manifest import sha256_bytes
+    from usi.run.record import FileHash, make_record
+
+    return make_record(
+        ["usi", *sys.argv[1:]],
+        started=done.started,
+        inputs=[FileHash(role=f.role, name=f.name, sha256=f.sha256) for f in done.card.inputs],
+        outputs=[
+            FileHash(role="output", name=path.name, sha256=sha256_bytes(data))
+            for path, data in contents.items()
+        ],
+        signature=done.card.signature,
+        remarks=[warning.message for warning in done.card.warnings],
+    ).to_json()
