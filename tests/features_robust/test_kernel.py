@@ -1,4 +1,3 @@
-
 """The fast kernel against the plain oracle, and against counts made by hand."""
 
 from __future__ import annotations
