@@ -83,6 +83,7 @@ def decide(
         *check_gaming(simulator),
         *more,
     ]
+    checks = _open_where_overridden(checks)
     outcome = combine(checks)
     return SimulatorVerdict(
         name=simulator.name,
@@ -104,6 +105,19 @@ def combine(checks: Sequence[Check]) -> Outcome:
     if "fail" in states:
         return "FAIL"
     return "INCONCLUSIVE" if "inconclusive" in states else "PASS"
+
+
+def _open_where_overridden(checks: list[Check]) -> list[Check]:
+    """Failing checks become open ones where the evidence itself decides nothing."""
+    if not any(check.overrides and check.state == "inconclusive" for check in checks):
+        return checks
+    note = " (decides nothing on this evidence)"
+    return [
+        check.model_copy(update={"state": "inconclusive", "message": check.message + note})
+        if check.state == "fail"
+        else check
+        for check in checks
+    ]
 
 
 def require_bounds(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> None:
@@ -265,11 +279,11 @@ def _decided_by(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
 
 
 def _reasons(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
-    wanted = {"FAIL": ("fail",), "INCONCLUSIVE": ("inconclusive", "fail"), "PASS": ()}[outcome]
     if outcome == "PASS":
         tightest = _decided_by(outcome, checks)
         return tuple(f"tightest: {c.message}" for c in checks if c.id in tightest)
-    chosen = [check for check in checks if check.state in wanted]
+    wanted = "fail" if outcome == "FAIL" else "inconclusive"
+    chosen = [check for check in checks if check.state == wanted]
     chosen.sort(key=lambda check: not check.overrides)
     return tuple(check.message for check in chosen)
 
