@@ -11,6 +11,7 @@ _WORDS = {
     "tau2": "tau2-bench results.json with simulations, also its folder layout",
     "odyssim": "*_task_results.json: {benchmark, results: [...]}",
     "star": "STAR dialogues {DialogueID, Events, Scenario}, one a file; a folder or archive",
+    "abredial": "AB-ReDial annotated_dialogues.csv: one person's rating of a dialogue a row",
     "usi-jsonl": "one session a line with messages or conversation; the general form",
 }
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from usi.errors import InputError, UsiError, unknown_name
-from usi.load import odyssim, star, tau2, tau_usi, taubench, usi_jsonl
+from usi.load import abredial, odyssim, star, tau2, tau_usi, taubench, usi_jsonl
 from usi.load.jsonstream import Cursor
 from usi.load.options import LoadOptions
 from usi.load.source import Source
 
 READERS = {
-    reader.NAME: reader.read for reader in (tau_usi, taubench, tau2, odyssim, star, usi_jsonl)
+    reader.NAME: reader.read
+    for reader in (tau_usi, taubench, tau2, odyssim, star, abredial, usi_jsonl)
 }
 FORMATS = tuple(READERS)
 SURVEYS = "surveys"
@@ -47,6 +48,8 @@ def sniff(source: Source, options: LoadOptions) -> str:
 def recognise(source: Source, options: LoadOptions) -> str | None:
     """Name of the format, or ``None`` where the content is JSON of no known shape."""
     source.check_not_empty()
+    if abredial.is_abredial(source):
+        return abredial.NAME
     with source.open() as stream:
         cursor = Cursor(stream, file=source.name, max_record=options.max_record)
         first = cursor.peek()
