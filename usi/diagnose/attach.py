@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 
 from usi.diagnose.distances import (
-    COLLAPSED_BELOW,
     SPREAD_BAND,
     Distances,
     correlation_difference,
@@ -23,11 +22,12 @@ from usi.diagnose.distances import (
 from usi.diagnose.gaming import RateCounts, detect, suspected
 from usi.diagnose.sample import Sample
 from usi.diagnose.two_sample import Mode, two_sample_test
+from usi.estimate import Estimate
 from usi.features.registry import get_profile
 from usi.features.spec import DIMENSIONS, FeatureSpec
 from usi.features.table import SessionTable
 from usi.features.values import derive
-from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard, Warning_
+from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard, TwoSample, Warning_
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
     "politeness": (("politeness",), "helped_politeness", "helped_turns"),
@@ -35,6 +35,9 @@ GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
 }
 """Rate -> columns of its hits, of its hits in its context, of turns in that context: courtesy
 after the agent helped, frustration (feeling, blame or pushback) after the agent failed."""
+
+SEEN_ABOVE = 0.7
+"""AUC above which a classifier tells the sides apart beyond doubt."""
 
 
 def _scored(frame: pl.DataFrame) -> pl.DataFrame:
@@ -109,6 +112,19 @@ def _gaming(human: pl.DataFrame, simulated: pl.DataFrame, seed: int) -> tuple[di
         suspicious = suspicious or suspected(signs)
         found |= {f"{rate}: {name.replace('_', ' ')}": value for name, value in signs.items()}
     return found, suspicious
+
+
+def is_collapsed(spread: Estimate, tests: tuple[TwoSample, ...]) -> bool:
+    """Whether a simulator stands for one average person: little spread, and a forest sees it.
+
+    Spread index below 0.7 and a lower bound of the forest's AUC above 0.7 (both judgements). Its
+    means, and so its Dice scores, may agree perfectly.
+    """
+    seen = any(
+        test.classifier == "forest" and test.auc.low is not None and test.auc.low > SEEN_ABOVE
+        for test in tests
+    )
+    return seen and spread.value is not None and spread.value < SPREAD_BAND[0]
 
 
 def _with_distances(
@@ -188,7 +204,7 @@ def _simulator(
             "correlation_difference": correlation_difference(people, candidate),
             "gaming": gaming,
             "gaming_suspected": suspicious,
-            "collapsed": spread.value is not None and spread.value < COLLAPSED_BELOW,
+            "collapsed": is_collapsed(spread, tests),
             "features": _with_distances(card.features, distances),
             "style": _with_distances(card.style, distances),
         }

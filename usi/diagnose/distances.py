@@ -12,7 +12,6 @@ from usi.estimate import Estimate, not_assessed, unscorable
 MAX_BINS = 10
 SPREAD_BAND = (0.7, 1.4)
 """Median sd ratio outside which a card warns (a judgement, statistics of the robust profile)."""
-COLLAPSED_BELOW = 0.5
 MIN_SESSIONS = 20
 
 

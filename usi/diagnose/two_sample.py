@@ -28,6 +28,8 @@ PERMUTATIONS = 200
 
 Classifier = Literal["logistic", "forest"]
 Mode = Literal["fast", "full"]
+TREES: dict[Mode, int] = {"fast": 100, "full": 300}
+"""A third of the trees gives nearly the same AUC in a third of the time."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class _Data:
     grouped_by: str
 
 
-def _model(kind: Classifier, seed: int) -> Any:
+def _model(kind: Classifier, mode: Mode, seed: int) -> Any:
     if kind == "logistic":
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
@@ -49,7 +51,9 @@ def _model(kind: Classifier, seed: int) -> Any:
         return make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(n_estimators=300, min_samples_leaf=5, random_state=seed, n_jobs=1)
+    return RandomForestClassifier(
+        n_estimators=TREES[mode], min_samples_leaf=5, random_state=seed, n_jobs=1
+    )
 
 
 def _prepare(human: Sample, simulated: Sample, seed: int, per_side: int) -> _Data | str:
@@ -120,11 +124,11 @@ def weighted_auc(scores: FloatArray, y: npt.NDArray[np.int64], weights: FloatArr
 
 
 def _out_of_fold(
-    data: _Data, y: npt.NDArray[np.int64], kind: Classifier, seed: int, folds: list[Any]
+    data: _Data, y: npt.NDArray[np.int64], kind: Classifier, mode: Mode, seed: int, folds: list[Any]
 ) -> FloatArray:
     scores = np.empty(len(y))
     for train, test in folds:
-        model = _model(kind, seed)
+        model = _model(kind, mode, seed)
         model.fit(data.x[train], y[train])
         scores[test] = model.predict_proba(data.x[test])[:, 1]
     return scores
@@ -150,9 +154,9 @@ def _cluster_weights(groups: npt.NDArray[np.str_], seed: int, replicates: int) -
     return drawn.astype(np.float64)[:, at]
 
 
-def _telling(data: _Data, kind: Classifier, seed: int) -> tuple[tuple[str, float], ...]:
+def _telling(data: _Data, kind: Classifier, mode: Mode, seed: int) -> tuple[tuple[str, float], ...]:
     """Features by how much the classifier leans on them (fit on all sessions)."""
-    model = _model(kind, seed).fit(data.x, data.y)
+    model = _model(kind, mode, seed).fit(data.x, data.y)
     weights = model[-1].coef_[0] if kind == "logistic" else model.feature_importances_
     ranked = sorted(
         zip(data.names, weights.tolist(), strict=True), key=lambda p: (-abs(p[1]), p[0])
@@ -180,7 +184,7 @@ def _permuted_p(
         y = data.y.copy()
         for rows in members:
             y[rows] = rng.permutation(y[rows])
-        scores = _out_of_fold(data, y, kind, seed, folds)
+        scores = _out_of_fold(data, y, kind, "full", seed, folds)
         null = _mean_auc(scores, y, folds, whole)[0]
         reached += bool(np.isfinite(null) and null >= auc)
         if progress:
@@ -207,8 +211,8 @@ def two_sample_test(
     human, simulated
         Sessions of the two sides over the same features.
     classifier
-        ``"logistic"`` sees shifts of means, ``"forest"`` (300 trees, at least 5 sessions a
-        leaf) also spread and dependence.
+        ``"logistic"`` sees shifts of means, ``"forest"`` (300 trees, in the fast mode 100, at
+        least 5 sessions a leaf) also spread and dependence.
     mode
         ``"full"`` finds the p-value by `permutations` of the side labels within each task;
         ``"fast"`` by the null standard deviation ``1.25 sqrt((2N + 1) / (12 N^2))``.
@@ -233,7 +237,7 @@ def two_sample_test(
     folds = _folds(data, seed)
     if isinstance(folds, str):
         return none(folds)
-    scores = _out_of_fold(data, data.y, classifier, seed, folds)
+    scores = _out_of_fold(data, data.y, classifier, mode, seed, folds)
     auc = float(_mean_auc(scores, data.y, folds, np.ones((1, len(data.y))))[0])
     if auc < FOLD_FAILURE_BELOW:
         return none(f"fold failure: AUC {auc:.2f} is below {FOLD_FAILURE_BELOW:.2f}")
@@ -255,6 +259,6 @@ def two_sample_test(
         sessions_per_side=n,
         folds=len(folds),
         grouped_by=data.grouped_by,
-        features=_telling(data, classifier, seed),
+        features=_telling(data, classifier, mode, seed),
         **seen,
     )
