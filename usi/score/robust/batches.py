@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from usi.estimate import Estimate, not_assessed
 from usi.score.robust.bounds import maybe, spread, tidy
 from usi.score.robust.contrast import contrast
+from usi.score.robust.difficulty import LEAVE_ONE_OUT
 from usi.score.robust.study import Study
 from usi.score.robust.sums import SideSums
 from usi.score.robust.terms import PARTS, Terms, all_terms
@@ -20,6 +21,11 @@ Array = NDArray[np.float64]
 MOST_SPLITS = 5
 """Batches and runs that people are compared with people over (the first ones)."""
 CONTEXT_REPLICATES = 500
+
+
+def _one_bin(side: SideSums) -> SideSums:
+    """All sessions in one bin: bins made of people's outcomes can't compare people with people."""
+    return replace(side, bins=("all tasks",), bin=np.zeros_like(side.bin))
 
 
 def _split(side: SideSums, index: int) -> SideSums:
@@ -115,6 +121,8 @@ def versus_humans(result: Study) -> Context:
             else "batches are not compared in unpaired designs"
         )
         return Context({}, None, not_assessed(reason))
+    if result.bins.source == LEAVE_ONE_OUT:
+        human, simulator = _one_bin(human), _one_bin(simulator)
     batches = [_split(human, j) for j in range(min(MOST_SPLITS, len(human.splits)))]
     runs = [_split(simulator, r) for r in range(min(MOST_SPLITS, len(simulator.splits)))]
     people = _mean_over(list(combinations(batches, 2)), result, on_simulator=False)

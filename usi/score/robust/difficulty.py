@@ -21,6 +21,7 @@ CUTOFFS = (0.2, 0.4, 0.6, 0.8)
 """Fixed cut-offs between five bins; a value at a cut-off belongs to the upper bin."""
 FEW_TASKS = 100
 """Tasks below which a pool is cut into 3 bins of equal mass."""
+LEAVE_ONE_OUT = "leave-one-batch-out"
 MIN_POOL = 10
 """Outcomes a task that a pool needs."""
 
@@ -215,7 +216,7 @@ def assign_bins(
     others = _other_batches(human, success, unit)
     if others is not None:
         index_h = np.where(np.isnan(others), -1, np.searchsorted(CUTOFFS, others, side="right"))
-        bins = Bins("leave-one-batch-out", interval_labels(CUTOFFS), index_h, nothing, False, note)
+        bins = Bins(LEAVE_ONE_OUT, interval_labels(CUTOFFS), index_h, nothing, False, note)
         return _merged(bins, human[unit], simulator[unit], paired)
     return Bins("one-bin", ("all tasks",), np.zeros(human.height, int), nothing, False, note)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from usi.features.spec import FeatureSpec
+from usi.score.robust.bounds import tidy
 from usi.score.robust.scorable import Scorable
 from usi.score.scorecard import Tripwire
 
@@ -81,7 +82,7 @@ def tripwires(
                 human_hits=h,
                 simulator_sessions=n_s,
                 simulator_hits=s,
-                p_value=min(1.0, p),
+                p_value=tidy(min(1.0, p)),
                 threshold=threshold,
                 alarm=p <= threshold,
                 power_note=note,
