@@ -30,13 +30,12 @@ def write(path: Path, data: object) -> Path:
 
 
 def everywhere(path: Path, tmp_path: Path, *words: str) -> None:
-    """`features` and `convert` refuse it, `validate` names it."""
+    """`features` refuses it and writes nothing, `validate` names it."""
     out = tmp_path / "written"
     refused(
         usi("features", path, "--side", "simulated", "--profile", "tau-usi",
             "-o", out / "f.csv"), *words,
     )  # fmt: skip
-    refused(usi("convert", path, "-o", out / "c.jsonl"), *words)
     assert not out.exists() or list(out.iterdir()) == []
     checked = usi("validate", path)
     assert checked.code == 2
@@ -110,6 +109,14 @@ def test_a_folder_of_mixed_things(tmp_path: Path) -> None:
     write(folder / "runs.json", FORMS["tau-bench"])
     (folder / "notes.txt").write_text("notes\n")
     everywhere(folder, tmp_path, "mixed", "notes.txt")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_half_file_is_left_by_a_conversion(form: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "cut.json", FORMS[form])
+    path.write_bytes(path.read_bytes()[:-6])
+    refused(usi("convert", path, "-o", tmp_path / "out" / "c.jsonl"), "cut.json")
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_a_missing_file_and_a_damaged_archive(tmp_path: Path) -> None:

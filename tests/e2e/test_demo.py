@@ -1,0 +1,115 @@
+"""`usi demo`: offline, synthetic everywhere, readable in a browser, the same every time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import browser
+import pytest
+from command import Done, refused, usi
+
+NO_NETWORK = """
+import socket
+class Blocked(socket.socket):
+    def __init__(self, *a, **k):
+        raise RuntimeError("the network was used")
+socket.socket = Blocked
+def refuse(*a, **k):
+    raise RuntimeError("the network was used")
+socket.create_connection = socket.getaddrinfo = refuse
+"""
+
+
+@pytest.fixture(scope="module")
+def offline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which opening a socket fails."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "sitecustomize.py").write_text(NO_NETWORK)
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+    return {"PYTHONPATH": path}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory, offline: dict[str, str]) -> tuple[Done, Path]:
+    place = tmp_path_factory.mktemp("demo")
+    return usi("demo", cwd=place, env=offline), place / "reports" / "demo"
+
+
+def test_the_block_blocks(offline: dict[str, str], tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-c", "import urllib.request as u; u.urlopen('http://localhost:1')"],
+        env={**os.environ, **offline}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "the network was used" in done.stderr
+
+
+def test_it_says_where_the_report_is_and_what_it_says(demo: tuple[Done, Path]) -> None:
+    done, place = demo
+    assert done.code == 0, done.err
+    first, *said = done.out.splitlines()
+    assert "SYNTHETIC" in first
+    assert str(place / "scorecard.html") in first
+    assert len(said) == 3
+    assert re.search(r"copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", said[1])
+
+
+def test_the_known_defects_are_found(demo: tuple[Done, Path]) -> None:
+    card = json.loads((demo[1] / "scorecard.json").read_text())
+    assert card["synthetic"] is True
+    side = {entry["name"]: entry for entry in card["simulators"]}
+    assert set(side) == {"copy", "mild", "polite", "collapsed"}
+    value = {name: entry["index"]["value"] for name, entry in side.items()}
+    assert value["copy"] > value["mild"] > value["polite"]
+    for entry in side.values():
+        assert entry["n"] == {**entry["n"], "tasks": 165, "sessions": 495, "runs": 3}
+        assert entry["index"]["terms"] == 6
+    polite, copy = side["polite"]["components"], side["copy"]["components"]
+    for name in ("conversation", "information", "reaction"):
+        assert polite[name]["value"] < copy[name]["value"] - 10
+
+
+def test_everything_is_called_synthetic(demo: tuple[Done, Path]) -> None:
+    for form in ("md", "html"):
+        assert "SYNTHETIC" in (demo[1] / f"scorecard.{form}").read_text()
+
+
+def test_it_can_run_again_and_gives_the_same_bytes(demo: tuple[Done, Path], tmp_path: Path) -> None:
+    done = usi("demo", "-o", tmp_path / "x", "--quiet")
+    assert done.code == 0
+    assert done.err == ""
+    for form in ("json", "md", "html"):
+        name = f"scorecard.{form}"
+        assert (tmp_path / "x" / name).read_bytes() == (demo[1] / name).read_bytes()
+    assert usi("demo", "-o", tmp_path / "x").code == 0
+    (tmp_path / "x" / "scorecard.md").write_text("my notes")
+    refused(usi("demo", "-o", tmp_path / "x"), "--force")
+    other = usi("demo", "-o", tmp_path / "y", "--seed", "8")
+    assert other.code == 0
+    assert (tmp_path / "y" / "scorecard.json").read_bytes() != (
+        demo[1] / "scorecard.json"
+    ).read_bytes()
+
+
+def test_scoring_files_needs_no_network(offline: dict[str, str], tmp_path: Path) -> None:
+    from usi.phantom import build_phantom
+
+    files = build_phantom(tmp_path, tasks=12, runs=1, simulators=["copy"])
+    done = usi(
+        "score", files.simulators["copy"], "--human", files.human, "--profile", "tau-usi",
+        "-o", tmp_path / "card.html", env=offline,
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.json()["synthetic"] is True
+
+
+def test_the_report_opens_in_a_browser(demo: tuple[Done, Path], tmp_path: Path) -> None:
+    dom = browser.run(demo[1] / "scorecard.html", tmp_path, "--dump-dom")
+    assert "SYNTHETIC DATA" in dom
+    for name in ("copy", "mild", "polite", "collapsed"):
+        assert f"{name}</th>" in dom
