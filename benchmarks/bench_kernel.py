@@ -85,11 +85,11 @@ def as_session(name: str, messages: list[dict[str, Any]]) -> Session:
     return Session(session_id=name, turns=turns)
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Wall time of one call."""
-    start = time.perf_counter()
+def seconds(work: Callable[[], object]) -> tuple[float, float]:
+    """Wall and processor time of one call (all threads together)."""
+    start = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.perf_counter() - start[0], time.process_time() - start[1]
 
 
 def compare(pool: list[list[dict[str, Any]]], count: int, rounds: int) -> float:
@@ -105,11 +105,13 @@ def compare(pool: list[list[dict[str, Any]]], count: int, rounds: int) -> float:
             oracle.features(messages, "llm")
 
     kernel()  # compiled patterns and lazy tables are in place before anything is timed
-    times = [(seconds(plain), seconds(kernel)) for _ in range(rounds)]
-    slow, fast = (statistics.median(column) for column in zip(*times, strict=True))
+    times = [(*seconds(plain), *seconds(kernel)) for _ in range(rounds)]
+    slow, slow_cpu, fast, fast_cpu = (
+        statistics.median(column) for column in zip(*times, strict=True)
+    )
     print(
         f"{count:>9,} {slow:>10.3f} {fast:>10.3f} {count / slow:>12,.0f} {count / fast:>12,.0f} "
-        f"{slow / fast:>7.1f}x"
+        f"{slow / fast:>7.1f}x {slow_cpu / fast_cpu:>7.1f}x"
     )
     return slow / fast
 
@@ -128,7 +130,10 @@ def main() -> None:
         f"turns, {sum(map(len, users)) / len(pool):.0f} characters of user text each; "
         f"polars threads: {pl.thread_pool_size()}\n"
     )
-    print(f"{'sessions':>9} {'oracle s':>10} {'kernel s':>10} {'oracle /s':>12} {'kernel /s':>12}")
+    print(
+        f"{'sessions':>9} {'oracle s':>10} {'kernel s':>10} {'oracle /s':>12} {'kernel /s':>12} "
+        f"{'wall':>8} {'cpu':>8}"
+    )
     for count in options.sessions:
         compare(pool, count, options.rounds)
     print("\nhostile text, one user message of 1 MB (seconds in the kernel)")
@@ -137,7 +142,9 @@ def main() -> None:
         if label.endswith("close"):
             text += "<|/tool|>"
         session = as_session("hostile", [{"role": "user", "content": text}])
-        spent = seconds(lambda s=session: extract_table([s], profile="tau-usi", side="simulated"))
+        spent, _ = seconds(
+            lambda s=session: extract_table([s], profile="tau-usi", side="simulated")
+        )
         print(f"{spent:>8.3f}  {label}")
 
 
