@@ -29,7 +29,7 @@ from usi.score.assembly import (
 )
 from usi.score.inputs import Watched, difficulty_file, split_by_simulator, with_keys
 from usi.score.options import RunIds, ScoreOptions, Surveys
-from usi.score.profiles import Profile, get_profile
+from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,6 +227,9 @@ def score_with_tables(
     if options.difficulty not in ("frozen", "self"):
         files.append(difficulty_file(options.difficulty))
     context = make_context(reference, people, candidates, files)
+    if profile is None and chosen.name == FALLBACK_PROFILE:
+        text = f"no profile named, and {PREFERRED_PROFILE!r} is not installed: {chosen.name!r} used"
+        context = replace(context, warnings=(*context.warnings, ("default_profile", text)))
     card = chosen.score_tables(
         people.tables[""],
         candidates.tables,

@@ -26,7 +26,7 @@ COMPONENTS: tuple[str, ...] = (
     "outcome",
     "survey",
 )
-"""Components in the order of every table. ``outcome`` is 100 (1 - ECE), ``survey`` 100 (1 - MAE)."""
+"""Components in table order. ``outcome`` is 100 (1 - ECE), ``survey`` 100 (1 - MAE)."""
 
 
 class _Part(BaseModel):
