@@ -14,7 +14,7 @@ import numpy as np
 
 from usi.estimate import Estimate
 from usi.gate.bounds import ALPHA, quantile
-from usi.score.robust.terms import Terms
+from usi.score.robust.terms import PARTS, Terms
 
 Word = Literal["better", "worse", "noise", "unknown"]
 
@@ -85,7 +85,9 @@ def paired_differences(a: Mapping[str, Terms], b: Mapping[str, Terms]) -> tuple[
     if not rows:
         return ()
     mean = np.mean(draws, axis=0)
-    index = judged("index", "index", float(np.mean(values_a)), float(np.mean(values_b)), _sd(mean))
+    # A mean over fewer components is another quantity, and does not bear the index's name.
+    name = "index" if set(PARTS) <= set(common) else f"mean of {len(common)} components"
+    index = judged(name, "index", float(np.mean(values_a)), float(np.mean(values_b)), _sd(mean))
     features.sort(key=lambda row: (-abs(row.difference.value or 0.0), row.name))
     return (index, *rows, *features)
 
@@ -100,7 +102,8 @@ def _terms(component: str, a: Terms, b: Terms) -> list[Difference]:
         if a.replicates is not None and b.replicates is not None:
             se = 100 * _sd(np.abs(a.replicates[:, i]) - np.abs(b.replicates[:, j]))
         score_a, score_b = (100 * (1 - abs(float(x))) for x in (a.point[i], b.point[j]))
-        rows.append(judged(name, component, score_a, score_b, se))
+        label = f"outcome {name}" if component == "outcome" else name
+        rows.append(judged(label, component, score_a, score_b, se))
     return rows
 
 

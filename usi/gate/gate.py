@@ -62,8 +62,6 @@ def gate_scorecard(
             f"{len(parts)} candidates: where any that passes is accepted, set family_size = "
             f"{len(parts)}, or chance alone passes some"
         )
-    if card.synthetic:
-        warnings.append("the data are synthetic: the verdict says nothing about people")
     return assemble(parts, criteria, card, as_of=as_of, warnings=warnings)
 
 

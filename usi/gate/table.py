@@ -205,11 +205,12 @@ def compare_files(
         first = load_evidence(a, one.name, card=card_a)
         second = load_evidence(b, two.name, card=card_b)
         notes += [f"differs: {line}" for line in require_comparable(first, second, runs=False)]
-        rows = paired_differences(first.terms, second.terms)
+        rows = list(paired_differences(first.terms, second.terms))
+        rows += [row for row in _unpaired(one, two) if row.name == "survey"]
         odd = first.terms.keys() ^ second.terms.keys()
         if odd:
             notes.append(f"only one of the two assesses: {', '.join(sorted(odd))}")
-        return Comparison(*names, True, synthetic, rows, tuple(notes))
+        return Comparison(*names, True, synthetic, tuple(rows), tuple(notes))
     _same_definition(card_a, card_b, str(a), str(b))
     if robust:
         notes.append(

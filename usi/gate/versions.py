@@ -26,6 +26,18 @@ _STATES: dict[str, State] = {
 }
 
 
+def smallest_margins(new: Evidence, old: Evidence) -> str:
+    """Sentence with the smallest margins that this design can certify."""
+    found = changes(old.terms, new.terms)
+    if all(change.noise == 0 and change.distance == 0 for change in found.values()):
+        return "the very same sessions as the new version: nothing was tested"
+    parts = [
+        f"{'USI-R' if name == 'index' else name} {change.smallest_margin:.1f}"
+        for name, change in found.items()
+    ]
+    return f"smallest margins that this design can certify: {', '.join(parts)}"
+
+
 def regression_checks(
     new: Evidence,
     old: Evidence,
@@ -107,7 +119,7 @@ def version_checks(
         checks += regression_checks(
             new, old, word=word, index_margin=index_margin, component_margin=component_margin
         )
-        notes.append(_age(word, path, as_of))
+        notes += [_age(word, path, as_of), f"{word}: {smallest_margins(new, old)}"]
     if anchor is None:
         notes.append(
             "no anchor: small permitted losses add up over versions; keep the first accepted "
