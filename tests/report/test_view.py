@@ -92,6 +92,21 @@ def test_bounds_are_shown_where_a_profile_gives_them() -> None:
     assert view.number(bounded) == "50.0 [45.0, 55.5]"
 
 
+@SPELLED
+def test_the_ceiling_stands_beside_the_index_where_it_is_known(form) -> None:
+    known = simulator("a", 50.0)
+    known = known.model_copy(
+        update={"index": known.index.model_copy(update={"ceiling_at_n": 96.25})}
+    )
+    assert "96.2" in form(card(known))
+    assert "ceiling" in form(card(known))
+    assert view.headline(card(known))[0] == (
+        "Ceiling: with so many data a perfect simulator would score about 96.2 of 100; "
+        "people, one batch against another: 92.4."
+    )
+    assert "perfect simulator" not in form(card(simulator("a", 50.0)))
+
+
 def test_headline_says_ceiling_order_and_the_worst_component() -> None:
     first, second, third = view.headline(card(simulator("a", 70.0), simulator("b", 60.0)))
     assert "92.4" in first

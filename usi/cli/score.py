@@ -104,7 +104,7 @@ def command(
 
     \b
     Examples:
-      usi score eval_results_a.json --human tau_bench_tasks_unified.json --profile tau-usi
+      usi score sim.json --human people.json --profile tau-usi
       usi score runs/*.json --human NAME -o reports/card.json -o reports/card.md
     """  # fmt: skip
     from usi.cli.console import note

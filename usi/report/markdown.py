@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from usi.report import view
 from usi.report.text import markdown as esc
-from usi.score.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
+from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard
 
 
 def render(card: Scorecard) -> str:
@@ -20,11 +20,12 @@ def render(card: Scorecard) -> str:
         ]
     lines += [f"- {esc(line)}" for line in view.headline(card)]
     lines += ["", "## Scores", ""]
-    head = ["name", "index", *COMPONENTS, *view.COUNTS]
+    rows = view.rows(card)
+    head = ["name", *view.head(rows)]
     body = [
         [f"**{esc(row.name)}**" if row.is_human else esc(row.name)]
-        + [esc(cell) for cell in (row.index, *row.components, *row.counts)]
-        for row in view.rows(card)
+        + [esc(cell) for cell in view.cells(row, rows)]
+        for row in rows
     ]
     lines += [*_table(head, body), ""]
     lines += [f"{esc(line)}  " for line in view.reading(view.sides(card))]

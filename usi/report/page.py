@@ -8,7 +8,7 @@ from importlib import resources
 
 from usi.report import view
 from usi.report.text import printable
-from usi.score.scorecard import COMPONENTS, Scorecard, SimulatorCard
+from usi.score.scorecard import Scorecard, SimulatorCard
 
 
 def render(card: Scorecard) -> str:
@@ -22,6 +22,7 @@ def render(card: Scorecard) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
+    rows = view.rows(card)
     style = resources.files("usi.report").joinpath("templates/page.css").read_text("utf-8")
     environment = Environment(
         loader=PackageLoader("usi.report"),
@@ -32,14 +33,16 @@ def render(card: Scorecard) -> str:
         keep_trailing_newline=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    return environment.get_template("page.html.j2").render(
+    return environment.get_template(
+        "page.html.j2"
+    ).render(
         card=card,
         style=Markup(style),  # our own file, not data
         style_hash=_hash(style),
         headline=view.headline(card),
-        components=COMPONENTS,
-        counts=view.COUNTS,
-        rows=view.rows(card),
+        head=view.head(rows),
+        rows=rows,
+        cells=[view.cells(row, rows)[1:] for row in rows],
         reading=view.reading(view.sides(card)),
         notes=(
             ("Not in the table", view.missing(card)),

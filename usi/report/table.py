@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from usi.report import view
 from usi.report.text import printable
-from usi.score.scorecard import COMPONENTS, Scorecard
+from usi.score.scorecard import Scorecard
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -24,10 +24,11 @@ def wide_table(card: Scorecard) -> RenderableType:
 
     table = Table(title=_title(card), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("name", overflow="fold", min_width=8)
-    for name in ("index", *COMPONENTS, *view.COUNTS):
+    rows = view.rows(card)
+    for name in view.head(rows):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in view.rows(card):
-        cells = (row.name, row.index, *row.components, *row.counts)
+    for row in rows:
+        cells = (row.name, *view.cells(row, rows))
         style = "bold" if row.is_human else ""
         table.add_row(*(Text(printable(cell)) for cell in cells), style=style)
     return table
@@ -39,11 +40,10 @@ def narrow_tables(card: Scorecard, width: int) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    human, *others = view.rows(card)
-    head = ("index", "terms", *COMPONENTS, *view.COUNTS)
-    across = {
-        id(row): (row.value, row.label, *row.components, *row.counts) for row in (human, *others)
-    }
+    human, *others = rows = view.rows(card)
+    first, *rest = view.head(rows)
+    head = (first, "terms", *rest)
+    across = {id(row): (row.value, row.label, *view.cells(row, rows)[1:]) for row in rows}
     cell = max(len(text) for cells in across.values() for text in cells) + 2
     fitting = max(1, (width - max(map(len, head)) - 2) // cell - 1)
     tables: list[RenderableType] = []

@@ -26,6 +26,8 @@ class Row:
     """Value with its label, such as ``71.2 ± 1.3 USI(5)``."""
     value: str
     label: str
+    ceiling: str
+    """What a perfect simulator would score with these data, where the profile knows it."""
     components: tuple[str, ...]
     counts: tuple[str, ...]
     share: float | None
@@ -33,6 +35,20 @@ class Row:
 
 
 COUNTS = ("tasks", "sessions", "runs")
+
+
+def head(rows: Sequence[Row]) -> tuple[str, ...]:
+    """Names of the columns after the name; the ceiling only where a row has one."""
+    return ("index", *_if_known(rows, "ceiling"), *COMPONENTS, *COUNTS)
+
+
+def cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Cells of a row, in the order of `head`."""
+    return (row.index, *_if_known(rows, row.ceiling), *row.components, *row.counts)
+
+
+def _if_known(rows: Sequence[Row], cell: str) -> tuple[str, ...]:
+    return (cell,) if any(row.ceiling != NO_VALUE for row in rows) else ()
 
 
 def sides(card: Scorecard) -> list[SideCard]:
@@ -81,6 +97,7 @@ def rows(card: Scorecard) -> list[Row]:
                 index=index_text(side.index),
                 value=number(side.index),
                 label=NO_VALUE if side.index.value is None else index_label(side.index),
+                ceiling=_points(side.index.ceiling_at_n),
                 components=tuple(
                     number(side.components[name]) if name in side.components else NO_VALUE
                     for name in COMPONENTS
@@ -138,7 +155,16 @@ def headline(card: Scorecard) -> list[str]:
     reference = "people" if card.human.is_human else "runs of the reference"
     if card.synthetic:
         reference = f"synthetic {reference}"
-    if human.value is not None:
+    ceilings = [s.index.ceiling_at_n for s in scored if s.index.ceiling_at_n is not None]
+    if ceilings:
+        low, high = (f"{end(ceilings):.1f}" for end in (min, max))
+        among = "" if human.value is None else f"; {reference}, one batch against another: "
+        among += "" if human.value is None else f"{human.value:.1f}"
+        lines.append(
+            f"Ceiling: with so many data a perfect simulator would score about "
+            f"{low if low == high else f'{low} to {high}'} of 100{among}."
+        )
+    elif human.value is not None:
         lines.append(
             f"Ceiling: {reference} score {human.value:.1f} of 100 against each other "
             f"({index_label(human)})."
@@ -186,12 +212,20 @@ def reading(cards: Sequence[SideCard]) -> list[str]:
             "± is the population standard deviation over the batches of the reference, "
             "not a standard error."
         )
+    if any(side.index.low is not None for side in cards):
+        lines.append("[low, high] are the bounds that a gate decides by.")
+    if any(side.index.ceiling_at_n is not None for side in cards):
+        lines.append("ceiling: what a perfect simulator would score with so many data.")
     if len(labels) > 1:
         lines.append(
             f"{' and '.join(labels)} are means of different components: "
             "do not compare a value of one with a value of the other."
         )
     return lines
+
+
+def _points(value: float | None) -> str:
+    return NO_VALUE if value is None else f"{value:.1f}"
 
 
 def _plural(count: int | None, one: str, many: str) -> str:
