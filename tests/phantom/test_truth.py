@@ -123,7 +123,7 @@ def test_a_copy_has_a_perfect_true_score_and_defects_the_expected_dice():
     assert true_scores(get_simulator("copy"), HUMAN).index == 100.0
     scores = true_scores(get_simulator("defect-pivot"), HUMAN)
     assert scores.features["pivot_rate"] == pytest.approx(2 * 0.084 / (0.084 + 0.25))
-    scores = true_scores(HUMAN.with_rates(dash=0.012), HUMAN)
+    scores = true_scores(HUMAN.with_rates(dash=0.036), HUMAN)
     assert scores.features["formality_rate"] == pytest.approx(0.5)
     assert scores.components["conversation"] == pytest.approx(100 - 50 / 7, abs=1e-6)
 
