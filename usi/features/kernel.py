@@ -8,7 +8,7 @@ lower-cased text, in time linear in its length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,15 +183,3 @@ def _first(flat: Flat, words: Ints, how_many: int) -> Ints:
     np.cumsum(words, out=sums[1:])
     starts = flat.starts
     return sums[np.minimum(starts + how_many, flat.ends)] - sums[starts]
-
-
-def flags(indices: Iterable[int], size: int) -> Bools:
-    """Booleans of length ``size``, true at ``indices``."""
-    out = np.zeros(size, dtype=np.bool_)
-    out[np.fromiter(indices, dtype=np.int64)] = True
-    return out
-
-
-def block_lengths(items: Sequence[Sequence[Any]]) -> Ints:
-    """Lengths of sequences as an integer array."""
-    return np.fromiter(map(len, items), dtype=np.int64, count=len(items))
