@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usi.errors import UsageError
-from usi.gate.criteria import resolve, tier
+from usi.gate.criteria import tier
+from usi.gate.criteria_file import resolve
 from usi.gate.pick import pick_tasks
 from usi.gate.pilot import within_variance
 from usi.gate.plan import make_plan, regression_margins

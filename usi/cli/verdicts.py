@@ -26,8 +26,8 @@ def criteria_of(criteria: str | None, tier: str | None, family_size: int | None 
     UsageError
         Where both options are given, or none and the settings hold no criteria.
     """
-    from usi.gate.criteria import read_criteria, resolve
     from usi.gate.criteria import tier as tier_named
+    from usi.gate.criteria_file import read_criteria, resolve
 
     if criteria is not None and tier is not None:
         raise UsageError(

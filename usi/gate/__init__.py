@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from usi.gate.criteria import Criteria, load_criteria, read_criteria, resolve, tier
+from usi.gate.criteria import Criteria, tier
+from usi.gate.criteria_file import load_criteria, read_criteria, resolve
 from usi.gate.gate import gate_scorecard
 from usi.gate.verdict import Check, Need, SimulatorVerdict, Verdict
 
