@@ -115,16 +115,3 @@ def test_a_document_is_checked() -> None:
         with pytest.raises(InputError, match=why) as caught:
             parse_lexicon(bad, file="x.toml")
         assert caught.value.file == "x.toml"
-
-
-def test_a_second_pass_compiles_apart() -> None:
-    entry = Entry(
-        name="pivot", match=("instead",), unless=("instead of",), positive=("a",), negative=("b",)
-    )
-    unless = entry.unless_pattern()
-    assert unless is not None
-    flat = Flat.build(["instead of that", "that instead"], np.array([2]))
-    hits = flat.hits({"match": entry.pattern(), "unless": unless})
-    assert hits["match"].tolist() == [True, True]
-    assert hits["unless"].tolist() == [True, False]
-    assert TAU["pivot"].unless_pattern() is None

@@ -38,16 +38,12 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ``search``, ``whole`` (of the stripped turn) or ``count`` (non-overlapping matches).
     match
         Alternatives, in the order in which they are tried.
-    unless
-        Alternatives of a second pass; what a hit there means is the profile's to say.
     bounded
         Whether a word boundary stands at both ends of every alternative (not with ``whole``).
     tail
         Pattern that may follow the match of ``whole``.
     positive, negative
         Turns that do and do not count; they run as tests.
-    reason
-        Why the definition differs from the published one, where it does.
     """
 
     name: str
@@ -55,18 +51,12 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     positive: tuple[str, ...]
     negative: tuple[str, ...]
     how: How = "search"
-    unless: tuple[str, ...] = ()
     bounded: bool = True
     tail: str = ""
-    reason: str = ""
 
     def pattern(self) -> str:
         """Pattern of ``match`` for projected text."""
         return _compiled(self.match, self.how, self.bounded, self.tail)
-
-    def unless_pattern(self) -> str | None:
-        """Pattern of ``unless`` for projected text, ``None`` where the list is empty."""
-        return _compiled(self.unless, self.how, self.bounded, self.tail) if self.unless else None
 
 
 @cache
@@ -82,7 +72,6 @@ class _Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     version: str
     source: str
-    reason: str = ""
 
 
 class _Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -201,7 +190,6 @@ def parse_lexicon(text: str, *, file: str) -> Lexicon:
             )
         try:
             entry.pattern()
-            entry.unless_pattern()
         except ValueError as error:
             raise InputError(str(error), file=file, field=entry.name) from error
     head = document.lexicon
