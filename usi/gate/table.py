@@ -228,7 +228,7 @@ def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> No
     odd = [
         line
         for line in differences(a.signature, b.signature)
-        if not line.startswith(("v:", "runs:"))
+        if not line.startswith(("v:", "survey:", "runs:"))
     ]
     if odd:
         raise UsageError(

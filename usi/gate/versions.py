@@ -119,6 +119,7 @@ def version_checks(
         checks += regression_checks(
             new, old, word=word, index_margin=index_margin, component_margin=component_margin
         )
+        notes += [f"{word} differs: {line}" for line in require_comparable(old, new, runs=True)]
         notes += [_age(word, path, as_of), f"{word}: {smallest_margins(new, old)}"]
     if anchor is None:
         notes.append(
