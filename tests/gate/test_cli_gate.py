@@ -185,3 +185,12 @@ def test_the_python_interface_takes_a_scorecard(tmp_path: Path) -> None:
 def test_help_has_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(verb, "--help") == 0
     assert f"Example: usi {verb}" in capsys.readouterr().out
+
+
+def test_gating_what_was_scored_just_now_asks_no_age(tmp_path: Path) -> None:
+    from usi.cli.verdicts import gate_now
+
+    rules = tmp_path / "gate.toml"
+    rules.write_text('tier = "B"\nmax_age_days = 1\n')
+    assert gate_now(CARDS["pass"], str(rules)).verdict == "PASS"
+    assert gate_now(CARDS["fail"], "B").verdict == "FAIL"

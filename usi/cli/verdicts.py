@@ -14,6 +14,7 @@ from usi.errors import UsageError
 if TYPE_CHECKING:
     from usi.gate.criteria import Criteria
     from usi.gate.verdict import Verdict
+    from usi.score.scorecard import Scorecard
 
 FORMS = (".json", ".md", ".junit.xml")
 
@@ -51,6 +52,18 @@ def criteria_of(criteria: str | None, tier: str | None, family_size: int | None 
     if family_size is not None:
         found = found.model_copy(update={"family_size": family_size})
     return found
+
+
+def gate_now(card: Scorecard, name_or_path: str) -> Verdict:
+    """Gate a scorecard that was made in this very run (``usi score --gate B`` or a file).
+
+    Its age is nothing, so `max_age_days` is not asked.
+    """
+    from usi.gate.criteria_file import load_criteria
+    from usi.gate.gate import gate_scorecard
+
+    rules = load_criteria(name_or_path)
+    return gate_scorecard(card, rules.model_copy(update={"max_age_days": None}))
 
 
 def gate_file(
