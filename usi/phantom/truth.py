@@ -25,7 +25,7 @@ from usi.phantom.tasks import published_difficulty, sample_tasks
 from usi.phantom.wording import FRAGMENTS, LOOP
 from usi.phantom.wording import STOCK as STOCK_TEXT
 
-REFERENCE_SESSIONS = 200_000
+REFERENCE_SESSIONS = 100_000
 _BLOCK = 20_000
 _SEED = 20_260_311
 
