@@ -16,6 +16,7 @@ Array = NDArray[np.float64]
 
 CHUNK_BYTES = 64 * 2**20
 """Most memory that a chunk of weights may take."""
+_WIDE = 2048
 
 
 def weight_chunks(
@@ -47,9 +48,15 @@ def weight_chunks(
         n = min(rows, replicates - first)
         # int64 draws take whole 64-bit words for any n, so chunks can't shift the sequence
         drawn = generator.integers(0, clusters, size=(n, clusters), dtype=np.int64)
-        drawn += np.arange(n, dtype=np.int64)[:, None] * clusters
-        counts = np.bincount(drawn.ravel(), minlength=n * clusters)
-        yield first, counts.reshape(n, clusters).astype(np.float64)
+        weights = np.empty((n, clusters))
+        if clusters > _WIDE:  # row by row, so that the counts of a row stay in the cache
+            for row, indices in zip(weights, drawn, strict=True):
+                row[:] = np.bincount(indices, minlength=clusters)
+        else:
+            drawn += np.arange(n, dtype=np.int64)[:, None] * clusters
+            counts = np.bincount(drawn.ravel(), minlength=n * clusters)
+            weights[:] = counts.reshape(n, clusters)
+        yield first, weights
 
 
 @dataclass(frozen=True)
@@ -139,11 +146,13 @@ def replicate(
     shape = (replicates, columns)
     out_s, out_h, out_n = np.empty(shape), np.empty(shape), np.empty(shape)
     if paired:
-        stacked = np.hstack([s.top, s.bottom, h.top, h.bottom])
+        shared = s.bottom is h.bottom  # as in every paired design: one product less
+        blocks = [s.top, h.top, h.bottom] if shared else [s.top, h.top, h.bottom, s.bottom]
+        stacked = np.hstack(blocks)
         for first, weights in weight_chunks(s.clusters, replicates, seed=seed):
             rows = slice(first, first + len(weights))
-            product = weights @ stacked
-            s_top, s_n, h_top, h_n = np.split(product, 4, axis=1)
+            s_top, h_top, h_n, *rest = np.split(weights @ stacked, len(blocks), axis=1)
+            s_n = rest[0] if rest else h_n
             out_s[rows], out_h[rows], out_n[rows] = _ratio(s_top, s_n), _ratio(h_top, h_n), h_n
         return Replicates(out_s, out_h, out_n)
     for side, stream, out in ((s, 1, out_s), (h, 2, out_h)):
