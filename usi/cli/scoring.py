@@ -59,7 +59,7 @@ def scored(request: Request, *, quiet: bool) -> Scored:
 
     started = now()
     human, profile, options = resolved(request)
-    claim(request, human)
+    claim(request, human, options)
     with working(f"scoring {len(request.simulators)} input(s) ...", quiet=quiet):
         result = score_with_tables(
             list(request.simulators), human, profile=profile, options=options
@@ -130,12 +130,13 @@ def known_forms() -> tuple[str, ...]:
     return (*FORMS, SESSIONS)
 
 
-def claim(request: Request, human: str) -> dict[Path, str]:
+def claim(request: Request, human: str, options: ScoreOptions) -> dict[Path, str]:
     """Check all outputs and what is written beside them, before any work."""
     from usi.cli.reading import sources
     from usi.report import files
 
-    inputs = sources([*request.simulators, human])
+    named = [*request.simulators, human, str(options.surveys or ""), options.difficulty]
+    inputs = sources(name for name in named if Path(name).exists())
     forms = files.claim(request.outputs, known=known_forms(), force=request.force, inputs=inputs)
     beside = [path for path in _beside(forms) if path not in forms]
     files.claim(beside, known=(".json", ".parquet"), force=request.force, inputs=inputs)

@@ -24,6 +24,7 @@ _MARKS = (
 _SESSION_HEAD = (
     b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
     b'{"session_id":',
+    b"name,index,terms,value,low,high,sd,",
 )
 _TASK_SUMS = (b"spoken", b"rewarded", b"value:")
 _JSONL_HEAD = re.compile(rb'\{"id":"(?:[^"\\]|\\.)*","simulator":"')
