@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from usi.features.extract import extract_table
 from usi.features.robust_clean import LEFT_OUT, REPAIRS, clean_text, clean_turn
+from usi.features.robust_gather import gather
 from usi.features.robust_rules import content_text, rules
 from usi.records import MISSING, Session, Turn
 
@@ -118,6 +119,19 @@ def test_cleaning_agrees_with_the_oracle(text: str) -> None:
     expected, notes = oracle_robust.clean({"content": text})
     assert cleaned.text == expected
     assert ([cleaned.left_out] if expected is None else list(cleaned.repairs)) == notes
+
+
+@given(st.lists(TEXTS, max_size=5))
+def test_gathering_cleans_every_message_that_needs_it(texts: list[str]) -> None:
+    gathered = gather([[Turn("user", text) for text in texts]], "human")
+    expected = [clean_text(text).text for text in texts]
+    assert gathered.turns == [text for text in expected if text is not None]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda e: json.dumps(e["before"])[:40])
+def test_gathering_finds_what_each_example_needs(example: dict[str, Any]) -> None:
+    gathered = gather([[Turn("user", example["before"])]], "simulated")
+    assert gathered.turns == ([example["after"]] if "after" in example else [])
 
 
 @given(TEXTS)

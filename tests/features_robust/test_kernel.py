@@ -112,6 +112,13 @@ def test_casual_cues(text: str, casual: int) -> None:
     assert users(text)["casual"] == casual
 
 
+@pytest.mark.parametrize(
+    ("text", "comma"), [("\u0663,\u0664", 0), ("\u00e9,\u0664", 1), ("1,200", 0), ("yes,please", 1)]
+)
+def test_a_comma_between_digits_of_any_script_is_no_comma(text: str, comma: int) -> None:
+    assert users(text)["comma"] == comma
+
+
 def test_echo_is_the_share_of_long_words_in_the_agents_last_message() -> None:
     found = row(
         ("user", "before any agent message"),
