@@ -21,7 +21,7 @@ from gate.cards import (
 )
 
 from usi.errors import UsageError
-from usi.estimate import Estimate
+from usi.estimate import Estimate, not_assessed
 from usi.gate import Verdict, gate_scorecard, resolve, tier
 from usi.score.scorecard import Index, Scorecard, Sizes, SubgroupScore
 
@@ -296,6 +296,20 @@ def test_survey_key(change: Any, expected: str, decides: str | None) -> None:
 
 def test_survey_key_is_asked_only_where_a_survey_exists() -> None:
     assert not [c for c in run().simulators[0].checks if c.id.startswith("survey")]
+    nothing = not_assessed("people answered no survey", unit="share")
+    fields = ("survey_kappa", "human_kappa", "survey_bias", "survey_answered")
+    verdict = run(dict.fromkeys(fields, nothing))
+    assert verdict.verdict == "PASS"
+    assert not [c for c in verdict.simulators[0].checks if c.id.startswith("survey")]
+
+
+def test_answering_nothing_does_not_evade_the_survey_key() -> None:
+    nothing = not_assessed("no valid answer on both sides", unit="share")
+    fields = ("survey_kappa", "human_kappa", "survey_bias")
+    silent = Estimate(value=0.0, unit="share")
+    verdict = run({**dict.fromkeys(fields, nothing), "survey_answered": silent})
+    assert verdict.verdict == "INCONCLUSIVE"
+    assert verdict.decided_by[0] == "survey_answered"
 
 
 def test_subgroups() -> None:

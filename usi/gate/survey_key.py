@@ -15,9 +15,7 @@ def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     key = criteria.survey
     ratio = key.min_kappa_ratio or None
     limit = None if key.max_bias is None or key.max_bias >= 1 else key.max_bias
-    survey = simulator.components.get("survey")
-    exists = bool((survey and survey.ok) or simulator.survey_items or simulator.survey_kappa)
-    if (ratio is None and limit is None) or not exists:
+    if (ratio is None and limit is None) or not _exists(simulator):
         return []
     checks = []
     answered = simulator.survey_answered
@@ -37,6 +35,16 @@ def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     if limit is not None:
         checks.append(_bias(simulator, limit))
     return checks
+
+
+def _exists(simulator: SimulatorCard) -> bool:
+    """Whether people answered a survey and the simulator was asked it (answered or not)."""
+    parts = (
+        simulator.components.get("survey"),
+        simulator.survey_answered,
+        simulator.survey_kappa,
+    )
+    return any(part is not None and part.ok for part in parts)
 
 
 def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
