@@ -24,7 +24,7 @@ from usi.phantom import (
 from usi.phantom.effects import core_counts, per_session, turn_words
 from usi.phantom.plan import MARK
 from usi.phantom.population import resolve
-from usi.phantom.spec import spec_from_table, spec_to_table
+from usi.phantom.reading import spec_from_table, spec_to_table
 
 HUMAN = load_spec("human")
 

@@ -11,13 +11,14 @@ from usi.phantom.build import PhantomFiles, build_phantom
 from usi.phantom.counts import count_frame, phantom_table
 from usi.phantom.crossed import draw_crossed, true_pass_k
 from usi.phantom.plan import Plan, draw, draw_sessions
+from usi.phantom.reading import load_spec, preset_names
 from usi.phantom.realise import realise
 from usi.phantom.simulators import DEMO_SIMULATORS, at_strength, get_simulator, simulator_names
-from usi.phantom.spec import Lengths, PhantomSpec, Rate, SurveySpec, load_spec, preset_names
+from usi.phantom.spec import Lengths, PhantomSpec, Rate, SurveySpec
 from usi.phantom.stream import stream_counts, stream_plans, stream_sessions
 from usi.phantom.tasks import TaskSet, default_tasks, sample_tasks
-from usi.phantom.true_scores import true_scores
-from usi.phantom.truth import TrueScores, true_outcome, true_rates
+from usi.phantom.true_scores import TrueScores, true_outcome, true_scores
+from usi.phantom.truth import true_rates
 
 __all__ = [
     "DEMO_SIMULATORS",

@@ -12,9 +12,10 @@ from typing import Any
 import msgspec
 
 from usi.phantom.plan import Plan, draw
+from usi.phantom.reading import load_spec
 from usi.phantom.realise import realise
 from usi.phantom.simulators import DEMO_SIMULATORS, get_simulator
-from usi.phantom.spec import PhantomSpec, SurveySpec, load_spec
+from usi.phantom.spec import PhantomSpec, SurveySpec
 from usi.phantom.survey import judge_surveys, own_surveys
 from usi.phantom.tasks import TaskSet, default_tasks
 from usi.records import Session, SurveyAnswer

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from usi.errors import unknown_name
 from usi.phantom.blend import blend, collapse, make_independent
-from usi.phantom.spec import PhantomSpec, load_spec, preset_names
+from usi.phantom.reading import load_spec, preset_names
+from usi.phantom.spec import PhantomSpec
 
 DEMO_SIMULATORS = ("copy", "mild", "polite", "collapsed")
 """The four of `usi demo`."""

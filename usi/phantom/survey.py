@@ -14,7 +14,8 @@ import numpy as np
 
 from usi.phantom.plan import IntArray, Plan
 from usi.phantom.population import FloatArray
-from usi.phantom.spec import SurveySpec, load_spec
+from usi.phantom.reading import load_spec
+from usi.phantom.spec import SurveySpec
 from usi.records import SurveyAnswer
 
 SHARES: dict[str, tuple[float, ...]] = {

@@ -4,11 +4,76 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from usi.errors import NotScorable, UsageError
 from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.phantom.population import FloatArray, resolve
 from usi.phantom.spec import PhantomSpec
-from usi.phantom.truth import TrueScores, reference_means, true_outcome, true_rates
+from usi.phantom.tasks import published_difficulty
+from usi.phantom.truth import reference_means, true_rates
+
+
+def true_success(spec: PhantomSpec, difficulty: Sequence[float] | FloatArray) -> FloatArray:
+    """Expected success of tasks of these difficulties (task and person effects averaged)."""
+    p = resolve(spec)
+    return p.success_by_difficulty(
+        np.asarray(difficulty, dtype=np.float64), p.intercepts["success"]
+    )
+
+
+@dataclass(frozen=True)
+class TrueScores:
+    """What a scorer would say with endless data.
+
+    Attributes
+    ----------
+    features
+        Feature -> score in [0, 1], for the features that enter a dimension.
+    components
+        ``conversation, information, clarification, reaction, outcome`` in points.
+    index
+        Mean of the five components, in points.
+    signed_gap
+        Success of the simulator minus success of the people, in [-1, 1].
+    """
+
+    features: dict[str, float]
+    components: dict[str, float]
+    index: float
+    signed_gap: float
+
+
+def true_outcome(
+    simulator: PhantomSpec, human: PhantomSpec, bins: Sequence[Iterable[float]] | None = None
+) -> tuple[float, float]:
+    """(ECE in [0, 1], signed gap) over difficulty bins of the frozen map.
+
+    Parameters
+    ----------
+    simulator, human
+        The populations.
+    bins
+        Difficulties of the tasks of every bin; default: the five published bins.
+    """
+    if bins is None:
+        from usi.score.calibration import bin_of
+
+        pool = [value for _, value in published_difficulty()]
+        bins = [[d for d in pool if bin_of(d) == k] for k in range(5)]
+    groups = [np.array(list(members), dtype=np.float64) for members in bins]
+    groups = [members for members in groups if len(members)]
+    total = sum(len(members) for members in groups)
+    gaps = [
+        (true_success(simulator, members) - true_success(human, members)).mean()
+        for members in groups
+    ]
+    shares = [len(members) / total for members in groups]
+    ece = sum(w * abs(g) for w, g in zip(shares, gaps, strict=True))
+    signed = sum(w * g for w, g in zip(shares, gaps, strict=True))
+    return float(ece), float(signed)
 
 
 def _feature_score(
