@@ -185,6 +185,8 @@ def test_what_a_user_types(tmp_path: Path) -> None:
     assert load_criteria(str(write(tmp_path, 'tier = "A"\n'))) == tier("A")
     with pytest.raises(UsageError, match="neither a tier nor a file"):
         load_criteria("D")
+    with pytest.raises(InputError, match="one of the two"):
+        read_criteria(write(tmp_path, 'tier = "A"\n[gate]\ntier = "C"\n'))
     with pytest.raises(InputError, match="TOML"):
         read_criteria(write(tmp_path, "tier = "))
     with pytest.raises(InputError, match="can't read"):

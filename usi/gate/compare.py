@@ -14,6 +14,7 @@ import numpy as np
 
 from usi.estimate import Estimate
 from usi.gate.bounds import ALPHA, quantile
+from usi.score.robust.bounds import tidy
 from usi.score.robust.terms import PARTS, Terms
 
 Word = Literal["better", "worse", "noise", "unknown"]
@@ -48,11 +49,11 @@ class Difference:
 
 def judged(name: str, part: str, a: float, b: float, se: float | None) -> Difference:
     """A difference from two scores and its standard error (``None`` = not known)."""
-    value = b - a
+    a, b, value = tidy(a), tidy(b), tidy(b - a)
     if se is None or not np.isfinite(se):
         return Difference(name, part, a, b, Estimate(value=value), "unknown")
     reach = quantile(ALPHA) * se
-    low, high = value - reach, value + reach
+    low, high = tidy(value - reach), tidy(value + reach)
     word: Word = "better" if low > 0 else "worse" if high < 0 else "noise"
     return Difference(name, part, a, b, Estimate(value=value, low=low, high=high), word)
 

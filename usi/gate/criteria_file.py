@@ -94,6 +94,13 @@ def read_criteria(path: str | Path) -> Criteria:
     if path.name == "pyproject.toml":
         data = data.get("tool", {}).get("usi", {}).get("gate") or _no_gate(path, "[tool.usi.gate]")
     elif path.name == "usi.toml" or isinstance(data.get("gate"), dict):
+        beside = sorted(set(data) & set(Criteria.model_fields))
+        if beside:
+            raise InputError(
+                "criteria stand at the top of the file and in a table [gate]: use one of the two",
+                file=str(path),
+                field=beside[0],
+            )
         data = data.get("gate") or _no_gate(path, "[gate]")
     return resolve(data, file=str(path))
 

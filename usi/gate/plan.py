@@ -23,17 +23,31 @@ from usi.gate.power import (
 )
 
 RUNS: tuple[int, ...] = (1, 2, 3, 5, 10, 20)
+BATCHES: tuple[int, ...] = (1, 3)
 SESSIONS_FOR_TIER_A = 300
 
 
 @dataclass(frozen=True)
 class TradeLine:
-    """Tasks that are needed with this many runs; ``None`` = no number of tasks does."""
+    """Tasks that are needed with this many runs; ``None`` = no number of tasks does.
+
+    Attributes
+    ----------
+    runs
+        Runs of the simulator.
+    index_near, index_far
+        For the index alone, near the ceiling and far from it.
+    all_parts
+        For all parts of the criteria together.
+    by_batches
+        The same for other numbers of human batches.
+    """
 
     runs: int
     index_near: int | None
     index_far: int | None
     all_parts: int | None
+    by_batches: dict[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -115,12 +129,15 @@ def make_plan(
                 )
                 for ceiling in (True, False)
             )  # fmt: skip
-        every = tasks_for_all(
-            criteria, noises, truth=truth, batches=batches, runs=r, power=power, variance=variance
-        )
-        if every is not None and _has_c2st(criteria):
-            every = max(every, math.ceil(SESSIONS_FOR_TIER_A / min(batches, r)))
-        lines.append(TradeLine(r, near, far, every))
+        every = {}
+        for m in sorted({*BATCHES, batches}):
+            need = tasks_for_all(
+                criteria, noises, truth=truth, batches=m, runs=r, power=power, variance=variance
+            )
+            if need is not None and _has_c2st(criteria):
+                need = max(need, math.ceil(SESSIONS_FOR_TIER_A / min(m, r)))
+            every[m] = need
+        lines.append(TradeLine(r, near, far, every[batches], every))
     parts = joint = None
     extra = []
     if tasks is not None and runs is None:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from usi.score.robust.bounds import tidy
+
 Array = NDArray[np.float64]
 
 
@@ -98,9 +100,9 @@ def rank_scores(
         if significant[leader, i]:
             group, leader = group + 1, i
         rows.append(
-            Ranked(names[i], float(values[i]), 1 + int(better[i]), k - int(worse[i]), group)
+            Ranked(names[i], tidy(float(values[i])), 1 + int(better[i]), k - int(worse[i]), group)
         )
-    return Ranking(tuple(rows), critical, 1 - alpha, _excess(values, deviation))
+    return Ranking(tuple(rows), tidy(critical), 1 - alpha, tidy(_excess(values, deviation)))
 
 
 def _excess(values: Array, deviation: Array) -> float:

@@ -19,6 +19,7 @@ from usi.gate.evidence import (
     sidecar_path,
 )
 from usi.gate.rank import Ranking, rank_scores
+from usi.score.robust.bounds import tidy
 from usi.score.robust.terms import PARTS
 from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
@@ -153,7 +154,7 @@ def _board(group: Sequence[Evidence], alpha: float) -> Leaderboard:
         human_name=human.name,
         ranking=rank_scores(names, values, draws, alpha=alpha),
         components={
-            name: {part: own.raw for part, own in found.terms.items()}
+            name: {part: tidy(own.raw) for part, own in found.terms.items()}
             for name, found in zip(names, group, strict=True)
         },
     )

@@ -16,6 +16,7 @@ from usi.gate.regression import (
     margins_for,
 )
 from usi.gate.verdict import Check, State
+from usi.score.robust.bounds import tidy
 from usi.score.scorecard import Scorecard
 
 _STATES: dict[str, State] = {
@@ -89,7 +90,7 @@ def _check(name: str, change: Change, margin: float, word: str) -> Check:
         rule=f"{title} no more than {margin:g} below the {word}",
         state=_STATES[state],
         message=message,
-        value=change.difference,
+        value=tidy(change.difference),
         threshold=-margin,
     )
 

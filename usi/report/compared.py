@@ -99,22 +99,27 @@ def plan_grids(found: Plan) -> tuple[Grid, ...]:
                 (f"all parts together: about {found.joint:.0%}",),
             )
         )
-    head = ("runs", "tasks for the index, near the ceiling", "far from it", "tasks for all parts",
-            "sessions of the simulator")  # fmt: skip
+    columns = list(found.trade[0].by_batches) if found.trade else []
+    head = (
+        "runs",
+        "index alone, near the ceiling",
+        "far from it",
+        *(f"all parts, {m} {'batch' if m == 1 else 'batches'}" for m in columns),
+        f"sessions of the simulator, {found.batches} batches",
+    )
     trade = tuple(
         (
             str(line.runs),
             _count(line.index_near),
             _count(line.index_far),
-            _count(line.all_parts),
+            *(_count(line.by_batches[m]) for m in columns),
             _count(None if line.all_parts is None else line.all_parts * line.runs),
         )
         for line in found.trade
     )
     grids.append(
         Grid(
-            f"Tasks for {found.wanted:.0%} power, true score {found.truth:g}, {found.criteria}, "
-            f"{found.batches} human batches",
+            f"Tasks for {found.wanted:.0%} power, true score {found.truth:g}, {found.criteria}",
             head,
             trade,
             tuple(notes),
