@@ -109,6 +109,9 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         Who took part; fingerprint of the agent, where known.
     status, status_reason
         See `SessionStatus`.
+    error_tags
+        What the harness says the simulator did wrong (a review, a retry, how it ended); ``()``
+        where it looked and found nothing, ``None`` where nobody looked.
     row
         1-based position in its file.
     meta
@@ -130,5 +133,6 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     agent: str | None = None
     status: SessionStatus = "ok"
     status_reason: str | None = None
+    error_tags: tuple[str, ...] | None = None
     row: int = 0
     meta: dict[str, Any] = {}

@@ -17,10 +17,17 @@ from typing import Any
 from usi.errors import InputError
 from usi.load.context import Context
 from usi.load.fields import BadField
-from usi.load.source import Source
+from usi.load.reader import About, carries
+from usi.load.sample import Sample
 from usi.records import Session, SurveyAnswer, Turn
 
 NAME = "abredial"
+ABOUT = About(
+    holds="AB-ReDial annotated_dialogues.csv: one person's rating of a dialogue a row",
+    carries=carries("agent", "task", "survey"),
+    lacks="reward, tool calls, who took part",
+    follows="arXiv 2204.12186, Clemenciah/AB-ReDial",
+)
 DOMAIN = "movies"
 ITEMS = ("understanding", "task-completion", "interest-arousal", "efficiency", "dialogue-overall")
 """Rated items, each a small whole number; empty where a person gave none."""
@@ -29,10 +36,9 @@ _SPEAKER = re.compile(r"(USER|SYSTEM)\s*")
 _ROLES = {"USER": "user", "SYSTEM": "assistant"}
 
 
-def is_abredial(source: Source) -> bool:
+def recognise(sample: Sample) -> bool:
     """Whether a file begins with the header of this format."""
-    with source.open() as stream:
-        return stream.read(len(_FIRST) + 3).removeprefix(b"\xef\xbb\xbf").startswith(_FIRST)
+    return sample.head.startswith(_FIRST)
 
 
 def read(context: Context) -> Iterator[Session]:

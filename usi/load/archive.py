@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import stat
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -20,6 +21,9 @@ from usi.load.source import BUFFER, EXPANDED_FREELY, MAX_RATIO, Source, Window
 
 MAX_MEMBERS = 100_000
 _OUTSIDE = re.compile(r"^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)|\x00")
+ZSTD = 93
+_KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+_LOCAL = struct.Struct("<4s5H3I2H")
 _USTAR = slice(257, 262)
 
 
@@ -74,8 +78,29 @@ def _zip_members(source: Source) -> Iterator[Source]:
             _refuse(source, f"the archive has a link as member ({info.filename!r:.80})")
         if info.flag_bits & 1:
             raise InputError("the archive is encrypted; unpack it first", file=source.name)
-        if not info.is_dir():
+        if info.is_dir():
+            continue
+        if info.compress_type == ZSTD:
+            yield _member(source, info.filename, _zstd_window(source, stored, info))
+        elif info.compress_type in _KNOWN:
             yield _member(source, info.filename, lambda info=info: archive.open(info))
+        else:
+            raise InputError(
+                f"its member {info.filename!r:.80} is compressed by a method that is not read "
+                f"({info.compress_type}); unpack it and pack it anew",
+                file=source.name,
+            )
+
+
+def _zstd_window(source: Source, stored: Any, info: zipfile.ZipInfo) -> Any:
+    """Opens a zstd member, which `zipfile` can't: its bytes as stored, unpacked by their magic."""
+    stored.seek(info.header_offset)
+    head = stored.read(_LOCAL.size)
+    if len(head) < _LOCAL.size or not head.startswith(b"PK\x03\x04"):
+        raise InputError("the archive is damaged: a member's header is missing", file=source.name)
+    name, extra = _LOCAL.unpack(head)[-2:]
+    start = info.header_offset + _LOCAL.size + name + extra
+    return lambda: Window(stored, start, info.compress_size)
 
 
 def _tar_members(source: Source) -> Iterator[Source]:

@@ -23,7 +23,8 @@ def conversation(messages: Any, field: str, context: Context) -> tuple[Turn, ...
     turns = []
     for i, message in enumerate(messages_of(messages, field)):
         turn = turn_of(message, f"{field}[{i}]")
-        aside = _set_aside(turn, message)
+        chosen = context.is_chosen(turn.role, turn.name)
+        aside = None if chosen and turn.role != "user" else _set_aside(turn, message)
         if aside is None:
             turns.append(turn)
         else:

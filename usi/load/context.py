@@ -61,6 +61,21 @@ class Context:
         """Count something that is set aside."""
         self.notes.left_out[reason] += count
 
+    def is_chosen(self, role: Any, name: Any) -> bool:
+        """Whether the caller named this role or speaker as the user: then it is never set aside."""
+        wanted = self.options
+        return (wanted.user_role is not None and role == wanted.user_role) or (
+            wanted.user_speaker is not None and name == wanted.user_speaker
+        )
+
+    def guess(self, what: str, count: int = 1) -> None:
+        """Count something that the data don't say and that a rule decided."""
+        self.notes.guessed[what] += count
+
+    def merge(self, what: str, count: int = 1) -> None:
+        """Count things that became one."""
+        self.notes.merged[what] += count
+
     def is_new(self, key: Any, reason: str) -> bool:
         """Whether a session of this key was not read before; a repeated one is counted."""
         if key in self.seen:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from usi.errors import InputError
 from usi.load.archive import members
+from usi.load.inspect_log import join_eval
 from usi.load.source import STDIN, Source, file_source, stdin_source, walk
 from usi.load.star import join_dialogues
 
@@ -29,23 +30,35 @@ def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Sourc
     if name == STDIN:
         source = stdin_source()
         found = members(source)
-        return [source] if found is None else _without_documentation(found, name, "archive", aside)
+        if found is None:
+            return [source]
+        log = join_eval(source, found)
+        return [log] if log else _without_documentation(found, name, "archive", aside)
     path = Path(path)
     if path.is_dir():
-        found = [file_source(file, shown, name) for file, shown in walk(path, name)]
+        found = [_log_or_file(file_source(file, shown, name)) for file, shown in walk(path, name)]
         return _without_documentation(found, name, "folder", aside)
     if not path.exists():
         raise InputError("there is no such file or folder", file=name)
     source = file_source(path, name)
     found = members(source)
     if found is not None:
-        return _without_documentation(found, name, "archive", aside)
+        log = join_eval(source, found)
+        return [log] if log else _without_documentation(found, name, "archive", aside)
     beside = path.parent / SIMULATIONS
     if path.name == RESULTS and beside.is_dir():
         shown = name[: -len(RESULTS)] + SIMULATIONS
         parts = [file_source(part, called) for part, called in walk(beside, shown)]
         return join_tau2_folders([source, *parts])
     return [source]
+
+
+def _log_or_file(source: Source) -> Source:
+    """An ``.eval`` log of a folder as one source; other archives of a folder stay closed."""
+    if not source.filename.endswith(".eval"):
+        return source
+    found = members(source)
+    return (join_eval(source, found) if found else None) or source
 
 
 def is_beside_data(filename: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Literal
 
 from usi.errors import InputError
 
@@ -34,6 +35,18 @@ class InputFile:
     sessions: int = 0
 
 
+LossKind = Literal["dropped", "guessed", "merged"]
+
+
+@dataclass(frozen=True, order=True)
+class Loss:
+    """One line of the lossiness note: what was dropped, guessed or merged, and how often."""
+
+    kind: LossKind
+    what: str
+    count: int
+
+
 @dataclass
 class LoadNotes:
     """Complete when the sessions were read to their end.
@@ -42,7 +55,11 @@ class LoadNotes:
     ----------
     left_out
         Reason to count of what the loader set aside or dropped. Reasons that speak of messages
-        begin with ``"message: "``, those that speak of sessions with ``"session: "``.
+        begin with ``"message: "``, those that speak of sessions with ``"session: "``, those that
+        speak of parts of a message or of fields with ``"part: "`` and ``"field: "``.
+    guessed, merged
+        The same of what was decided by rule because the data don't say it, and of what became
+        one thing of several.
     problems
         Bad rows; they are raised together when the stream ends.
     remarks
@@ -52,6 +69,8 @@ class LoadNotes:
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
+    guessed: Counter[str] = field(default_factory=Counter)
+    merged: Counter[str] = field(default_factory=Counter)
     problems: list[InputError] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     files: list[InputFile] = field(default_factory=list)
@@ -61,6 +80,21 @@ class LoadNotes:
     def layout(self) -> str | None:
         """The format of the files; several joined by ``+``; ``None`` before a file was read."""
         return "+".join(sorted({file.layout for file in self.files})) or None
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """The lossiness note, sorted: everything dropped, guessed and merged."""
+        kinds: tuple[tuple[LossKind, Counter[str]], ...] = (
+            ("dropped", self.left_out),
+            ("guessed", self.guessed),
+            ("merged", self.merged),
+        )
+        return tuple(
+            Loss(kind, what, count)
+            for kind, counts in kinds
+            for what, count in sorted(counts.items())
+            if count
+        )
 
     def add_problem(self, problem: InputError) -> None:
         """Keep a bad row, up to `MAX_PROBLEMS`."""

@@ -14,9 +14,16 @@ from msgspec.structs import replace
 
 from usi.load.context import Context
 from usi.load.fields import BadField, number, record_of, survey_of, text, text_id, turns_of
+from usi.load.reader import About, carries
 from usi.records import MISSING, Outcome, Session
 
 NAME = "odyssim"
+ABOUT = About(
+    holds="*_task_results.json: {benchmark, results: [...]}",
+    carries=carries("agent", "task", "run", "outcome", "survey"),
+    lacks="tool calls as such (they are text of the agent); who took part",
+    follows="arXiv 2606.14199 and its public harness",
+)
 _RUN_SUFFIX = re.compile(r"_\d+_\d+$")
 _TAKEN = ("instance_id", "conversation", "chat", "survey", "reward", "keep", "termination_reason")
 

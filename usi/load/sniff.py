@@ -5,20 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from usi.errors import InputError, UsiError, unknown_name
-from usi.load import abredial, odyssim, star, tau2, tau_usi, taubench, usi_jsonl
+from usi.load import odyssim, star, table, tau2, tau_usi, taubench, usi_jsonl
 from usi.load.jsonstream import Cursor
 from usi.load.options import LoadOptions
+from usi.load.registry import OWN, registry
+from usi.load.sample import LOOKED_AT, Sample
 from usi.load.source import Source
 
-READERS = {
-    reader.NAME: reader.read
-    for reader in (tau_usi, taubench, tau2, odyssim, star, abredial, usi_jsonl)
-}
-FORMATS = tuple(READERS)
+FORMATS: tuple[str, ...] = tuple(module.NAME for module in OWN)
+"""Formats of usi itself; `usi.load.registry.registry` has those of installed packages, too."""
 SURVEYS = "surveys"
 """Not a format of sessions: a ``survey_comparable_*`` file, which belongs to ``--surveys``."""
-LOOKED_AT = 20
-"""Elements or members that are looked at before a file is called unknown."""
 
 
 def sniff(source: Source, options: LoadOptions) -> str:
@@ -32,36 +29,73 @@ def sniff(source: Source, options: LoadOptions) -> str:
         ``options.format`` is no format.
     """
     if options.format is not None:
-        if options.format not in READERS:
-            raise unknown_name("format", options.format, FORMATS)
+        found = registry()
+        if options.format not in found.readers:
+            error = unknown_name("format", options.format, list(found.readers))
+            if found.broken:
+                raise type(error)(
+                    f"{error}. Plug-ins that can't be used: {'; '.join(found.broken)}"
+                )
+            raise error
         return options.format
-    found = recognise(source, options)
-    if found is None:
+    sample = Sample(source, options)
+    name = recognise(source, options, sample)
+    if name is None:
         raise InputError(
             "not recognised as any format of transcripts. Known: "
-            f"{', '.join(FORMATS)}. Choose one with --format, or see docs/formats.md",
+            f"{', '.join(registry().readers)}. Choose one with --format, or see docs/formats.md"
+            + "".join(f"\n{text}" for text in (*sample.complaints, *registry().broken)),
             file=source.name,
         )
-    return found
+    return name
 
 
-def recognise(source: Source, options: LoadOptions) -> str | None:
+def recognise(source: Source, options: LoadOptions, sample: Sample | None = None) -> str | None:
     """Name of the format, or ``None`` where the content is JSON of no known shape."""
+    if source.layout is not None:
+        return source.layout
     source.check_not_empty()
-    if abredial.is_abredial(source):
-        return abredial.NAME
+    sample = sample or Sample(source, options)
+    found = registry()
+    for name, reader in found.readers.items():
+        if name not in found.plugins and name not in _BY_SHAPE and reader.recognise(sample):
+            return name
+    if sample.first in (b"[", b"{"):
+        return _by_shape(source, options) or _of_plugin(sample)
+    plugin = _of_plugin(sample)
+    if plugin is not None:
+        return plugin
+    if table.looks_like_table(sample):
+        raise table.unnamed_columns(sample)
     with source.open() as stream:
         cursor = Cursor(stream, file=source.name, max_record=options.max_record)
-        first = cursor.peek()
-        if first == b"[":
-            return _of_array(cursor)
-        if first == b"{":
-            return _of_object(cursor)
         cursor.row = 1
         cursor.raw()
     raise InputError(
-        "not a file of transcripts: it begins with neither { nor [", file=source.name, row=1
-    )
+        "not a file of transcripts: it begins with neither { nor [, and is no table", row=1,
+        file=source.name,
+    )  # fmt: skip
+
+
+_BY_SHAPE = frozenset(
+    (tau_usi.NAME, taubench.NAME, tau2.NAME, odyssim.NAME, star.NAME, usi_jsonl.NAME)
+)
+"""Formats that are told by walking through the file, since their marks may come late."""
+
+
+def _of_plugin(sample: Sample) -> str | None:
+    """The plug-in that knows the file; they are asked last, so that none changes an old reading."""
+    found = registry()
+    for name in sorted(found.plugins):
+        if found.readers[name].recognise(sample):
+            return name
+    return None
+
+
+def _by_shape(source: Source, options: LoadOptions) -> str | None:
+    with source.open() as stream:
+        cursor = Cursor(stream, file=source.name, max_record=options.max_record)
+        return _of_array(cursor) if cursor.peek() == b"[" else _of_object(cursor)
 
 
 def _of_array(cursor: Cursor) -> str | None:

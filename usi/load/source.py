@@ -140,6 +140,8 @@ class Source:
         Files that belong to this one (the simulations of a tau2 folder).
     label
         Simulator's label, where it is not that of the file name.
+    layout
+        Its format, where what lies around it (an archive) has told that already.
     """
 
     name: str
@@ -147,6 +149,7 @@ class Source:
     folder: str | None = None
     parts: tuple[Source, ...] = ()
     label: str | None = None
+    layout: str | None = None
 
     @property
     def filename(self) -> str:

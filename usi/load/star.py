@@ -16,10 +16,17 @@ from usi.errors import UsiError
 from usi.load.context import Context
 from usi.load.fields import BadField, kind, record_of, text
 from usi.load.jsonstream import Cursor
+from usi.load.reader import About, carries
 from usi.load.source import Source
 from usi.records import Outcome, Session, SurveyAnswer, Turn
 
 NAME = "star"
+ABOUT = About(
+    holds="STAR dialogues {DialogueID, Events, Scenario}, one a file; a folder or archive",
+    carries=carries("agent", "tools", "task", "outcome", "survey", "person"),
+    lacks="runs; whether the task succeeded (only whether it was brought to its end)",
+    follows="arXiv 2010.11853, RasaHQ/STAR",
+)
 MARKS = frozenset(("DialogueID", "CompletionLevel"))
 """Keys that tell a dialogue of this format."""
 COMPLETE = "Complete"

@@ -13,7 +13,9 @@ from usi.load.expand import expand
 from usi.load.labels import simulator_label
 from usi.load.notes import InputFile, LoadNotes
 from usi.load.options import LoadOptions
-from usi.load.sniff import READERS, SURVEYS, describe, sniff
+from usi.load.registry import registry
+from usi.load.roles import FlipDetector, choose_user
+from usi.load.sniff import SURVEYS, describe, sniff
 from usi.load.source import Source
 from usi.records import Session
 
@@ -80,9 +82,14 @@ class SessionStream:
         context = Context(source, self._options, self.notes, label, file, seen)
         problems = len(self.notes.problems)
         before = sum(self.notes.left_out.values())
-        for session in READERS[found.layout](context):
+        detector = FlipDetector()
+        for read in registry().readers[found.layout].read(context):
+            session = choose_user(read, self._options, context)
+            detector.add(session)
             file.sessions += 1
             yield session
+        if detector.flipped and self._options.user_role is None and not self._options.user_speaker:
+            self.notes.add_problem(detector.problem(source.name))
         nothing = len(self.notes.problems) == problems
         if not file.sessions and nothing and sum(self.notes.left_out.values()) == before:
             raise InputError("the file holds no sessions", file=source.name)
@@ -173,7 +180,7 @@ def _recognise(paths: Paths, options: LoadOptions) -> tuple[list[_Recognised], l
 def _refuse_mixed(path: str | Path, sources: Sequence[Source], options: LoadOptions) -> None:
     """One message that lists what was recognised as what, where a folder is not of one kind."""
     kinds = [describe(source, options) for source in sources]
-    if len(set(kinds)) == 1 and kinds[0] in READERS:
+    if len(set(kinds)) == 1 and kinds[0] in registry().readers:
         return
     listed = "\n".join(
         f"  {source.name}: {what}" for source, what in zip(sources, kinds, strict=True)

@@ -10,10 +10,17 @@ from usi.load.chat import conversation
 from usi.load.context import Context
 from usi.load.fields import BadField, kind, number, record_of, text, text_id
 from usi.load.jsonstream import Cursor
+from usi.load.reader import About, carries
 from usi.load.taubench import DUPLICATE, array_identity
 from usi.records import MISSING, Outcome, Session, SessionStatus
 
 NAME = "tau2"
+ABOUT = About(
+    holds="tau2-bench results.json with simulations, also its folder layout",
+    carries=carries("agent", "tools", "task", "run", "outcome"),
+    lacks="surveys; tool results and speech (ticks, audio) are set aside",
+    follows="tau2-bench, src/tau2/data_model",
+)
 INFRASTRUCTURE = frozenset(
     ("infrastructure_error", "unexpected_error", "timeout", "context_window_exceeded")
 )

@@ -12,9 +12,16 @@ from typing import Any
 
 from usi.load.context import Context
 from usi.load.fields import BadField, number, record_of, survey_of, text, turns_of
+from usi.load.reader import About, carries
 from usi.records import MISSING, Outcome, Session
 
 NAME = "tau-usi"
+ABOUT = About(
+    holds="object of id -> session; human batches by _ann2/_ann3, runs by _1/_2/_3",
+    carries=carries("agent", "task", "run", "outcome", "survey"),
+    lacks="tool calls; who took part",
+    follows="arXiv 2603.11245 and its public scorer",
+)
 _DOMAIN = re.compile(r"(airline|retail|telecom)_")
 _TAKEN = ("conversation", "survey", "reward", "keep", "termination_reason")
 

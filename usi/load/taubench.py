@@ -9,9 +9,16 @@ from usi.load.chat import conversation
 from usi.load.context import Context
 from usi.load.fields import BadField, number, record_of, text, text_id
 from usi.load.jsonstream import Cursor
+from usi.load.reader import About, carries
 from usi.records import MISSING, Outcome, Session
 
 NAME = "tau-bench"
+ABOUT = About(
+    holds="array of runs with traj, also {metrics, results}",
+    carries=carries("agent", "tools", "task", "run", "outcome"),
+    lacks="surveys; system prompts and tool results are set aside",
+    follows="tau-bench, its result files",
+)
 _TAKEN = ("task_id", "trial", "reward", "traj")
 DUPLICATE = "session: duplicate task and trial"
 

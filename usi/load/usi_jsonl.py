@@ -9,28 +9,38 @@ from usi.errors import InputError, UsiError
 from usi.load.context import Context
 from usi.load.fields import BadField, kind, number, record_of, survey_of, text, text_id, turns_of
 from usi.load.jsonstream import decode, lines
+from usi.load.reader import CARRIED, About
 from usi.records import MISSING, Outcome, Session, SessionStatus
 
 NAME = "usi-jsonl"
+ABOUT = About(
+    holds="one session a line with messages or conversation; the general form",
+    carries=frozenset(CARRIED),
+    lacks="nothing of what usi keeps of a session",
+    follows="usi/load/schemas/usi-jsonl.schema.json",
+)
 LABELS = ("full", "partial", "correct_refusal", "wrong_refusal", "failure")
 _STATUSES = get_args(SessionStatus)
 _IDENTITY = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "simulator")
 _ENDING = ("reward", "outcome", "termination", "survey", "status", "status_reason", "keep")
-_OTHER = ("messages", "conversation", "layout", "participant", "agent", "metadata")
+_OTHER = ("messages", "conversation", "layout", "participant", "agent", "error_tags", "metadata")
 _TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER))
+OWN_KEYS = _TAKEN - {"messages", "metadata", "id", "status"}
+"""Keys of a record that tell this format from chat exports."""
+_HOLDERS = frozenset(("messages", "conversation", "conversations", "input", "output"))
 FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
 """Keys that chat exports keep in `metadata`; the record's own key wins, even where it is null."""
 
 
 def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of the file."""
-    for row, value in _records(context):
-        session = context.build(lambda v=value, r=row: _session(v, r, context), row)  # type: ignore[misc]
+    for row, value in records(context):
+        session = context.build(lambda v=value, r=row: session_of(v, r, context), row)  # type: ignore[misc]
         if session is not None:
             yield session
 
 
-def _records(context: Context) -> Iterator[tuple[int, Any]]:
+def records(context: Context) -> Iterator[tuple[int, Any]]:
     """Lines; or, where a record spans lines or all stand in one array, one value after another."""
     source, limit = context.source, context.options.max_record
     one_a_line = _one_record_a_line(context)
@@ -73,10 +83,10 @@ def _one_record_a_line(context: Context) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and "messages" not in value and "conversation" not in value
+    return isinstance(value, dict) and not _HOLDERS & value.keys()
 
 
-def _session(value: Any, row: int, context: Context) -> Session | None:
+def session_of(value: Any, row: int, context: Context) -> Session | None:
     record = {"messages": value} if isinstance(value, list) else record_of(value)
     field = "messages" if "messages" in record else "conversation"
     found = record.get(field, MISSING)
@@ -129,9 +139,18 @@ def _session(value: Any, row: int, context: Context) -> Session | None:
         agent=text_id(record, "agent"),
         status=status,
         status_reason=reason,
+        error_tags=_tags(record.get("error_tags")),
         row=row,
         meta=meta,
     )
+
+
+def _tags(tags: Any) -> tuple[str, ...] | None:
+    if tags is None:
+        return None
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise BadField("error_tags", "must be a list of texts, or null")
+    return tuple(tags)
 
 
 def _session_id(own: str | None, domain: str, task_id: str | None, row: int) -> str:

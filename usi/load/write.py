@@ -41,8 +41,8 @@ def write_usi_jsonl(sessions: Iterable[Session], target: str | Path | IO[Any]) -
     -----
     Kept: content as found (null and missing apart), roles, tool calls, ids, task, trial, batch,
     domain, simulator, layout, keep, reward, outcome, termination, survey, participant, agent,
-    status and its reason, meta. Not kept: the row, which is that of the new file. The same
-    sessions give the same bytes.
+    status and its reason, error tags, meta. Not kept: the row, which is that of the new file.
+    The same sessions give the same bytes.
     """
     if not isinstance(target, str | Path):
         return _write(sessions, target)
@@ -105,6 +105,8 @@ def record_of(session: Session) -> dict[str, Any]:
         record["keep"] = session.keep
     if session.survey is not None:
         record["survey"] = {answer.item: answer.answer for answer in session.survey}
+    if session.error_tags is not None:
+        record["error_tags"] = list(session.error_tags)
     record["messages"] = [_message(turn) for turn in session.turns]
     if session.meta:
         record["metadata"] = session.meta

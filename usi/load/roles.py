@@ -1,0 +1,137 @@
+"""Who the user is: by rule, by what the caller says, and when the data say the opposite.
+
+Logs of simulators are often written from the simulator's view: it is the model, so its words
+stand under ``assistant`` and the agent's under ``user``. Scoring such a log would score the agent.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from usi.errors import InputError
+from usi.load.context import Context
+from usi.load.options import LoadOptions
+from usi.records import Session, Turn
+
+SYNONYMS = {
+    "user": "user", "human": "user", "prompter": "user", "customer": "user", "client": "user",
+    "caller": "user", "usr": "user", "humanmessage": "user",
+    "assistant": "assistant", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant",
+    "bard": "assistant", "ai": "assistant", "bot": "assistant", "agent": "assistant",
+    "model": "assistant", "chatbot": "assistant", "sys": "assistant", "wizard": "assistant",
+    "aimessage": "assistant", "operator": "assistant", "advisor": "assistant",
+    "system": "system", "developer": "system", "tool": "tool", "function": "tool",
+    "observation": "tool", "tool_response": "tool", "function_call": "assistant",
+    "tool_call": "assistant", "systemmessage": "system", "toolmessage": "tool",
+}  # fmt: skip
+"""Names of roles in formats that have no fixed ones, in small letters."""
+
+_AGENT = re.compile(
+    r"\bhow (?:can|may) i (?:help|assist)\b|\banything else i can (?:help|assist|do)\b"
+    r"|\bthank you for (?:contacting|calling|reaching out)\b"
+    r"|\bi(?:'d| would) be happy to (?:help|assist)\b|\bi(?:'ll| will) (?:look into|pull up)\b"
+    r"|\bcould you (?:please )?(?:provide|confirm|verify) your\b"
+)
+_USER = re.compile(
+    r"\bi(?:'d| would) like to\b|\bi (?:want|need) to\b|\bi(?:'m| am) (?:trying|calling|looking)\b"
+    r"|\bmy (?:order|reservation|booking|account|flight|phone|card|name is|user id)\b"
+    r"|\bcan you (?:help|please|check)\b|###stop###|###transfer###"
+)
+MIN_SESSIONS = 3
+MIN_SHARE = 0.3
+
+
+def choose_user(session: Session, options: LoadOptions, context: Context) -> Session:
+    """The session with the user that the caller named; as it is where nothing was said."""
+    if options.flip:
+        return replace(session, turns=tuple(_flipped(turn) for turn in session.turns))
+    if options.user_role is not None:
+        wanted, field = options.user_role, "role"
+    elif options.user_speaker is not None:
+        wanted, field = options.user_speaker, "speaker"
+    else:
+        speakers = {turn.name for turn in session.turns if turn.role == "user" and turn.name}
+        if len(speakers) > 1:
+            context.guess("session: several named speakers under role user, all taken for the user")
+        return session
+    mine = [(turn.role if field == "role" else turn.name) == wanted for turn in session.turns]
+    if not any(mine):
+        if session.turns:
+            context.guess(f"session: has no {field} of the name that was asked for; read by rule")
+        return session
+    turns = tuple(
+        replace(turn, role="user") if own else _no_user(turn)
+        for turn, own in zip(session.turns, mine, strict=True)
+    )
+    return replace(session, turns=turns)
+
+
+def _no_user(turn: Turn) -> Turn:
+    return replace(turn, role="assistant") if turn.role == "user" else turn
+
+
+def _flipped(turn: Turn) -> Turn:
+    if turn.role == "user":
+        return replace(turn, role="assistant")
+    return replace(turn, role="user") if turn.role == "assistant" else turn
+
+
+@dataclass
+class FlipDetector:
+    """Counts, over the sessions of a file, who speaks like an agent and who like a user.
+
+    A log is refused where agent formulae stand in user turns in at least 30 % of the sessions
+    (and at least 3), at most half as often in assistant turns, and the wishes of a user are the
+    other way round. A simulator that falls out of its role does not trip it: its agent speaks
+    like an agent, too.
+    """
+
+    sessions: int = 0
+    agent_in_user: int = 0
+    agent_in_assistant: int = 0
+    user_in_user: int = 0
+    user_in_assistant: int = 0
+
+    def add(self, session: Session) -> None:
+        """Count one session, where both sides speak."""
+        user = _words(session, "user")
+        assistant = _words(session, "assistant")
+        if not user or not assistant:
+            return
+        self.sessions += 1
+        self.agent_in_user += _AGENT.search(user) is not None
+        self.agent_in_assistant += _AGENT.search(assistant) is not None
+        self.user_in_user += _USER.search(user) is not None
+        self.user_in_assistant += _USER.search(assistant) is not None
+
+    @property
+    def flipped(self) -> bool:
+        """Whether the roles are the wrong way round."""
+        return (
+            self.agent_in_user >= MIN_SESSIONS
+            and self.agent_in_user >= MIN_SHARE * self.sessions
+            and 2 * self.agent_in_assistant <= self.agent_in_user
+            and self.user_in_assistant >= MIN_SHARE * self.sessions
+            and self.user_in_assistant > self.user_in_user
+        )
+
+    def problem(self, file: str) -> InputError:
+        """The refusal, with its reasons and the way out."""
+        return InputError(
+            "the roles are the wrong way round: the role user speaks like an agent in "
+            f"{self.agent_in_user} of {self.sessions} sessions (role assistant: "
+            f"{self.agent_in_assistant}), and the role assistant asks like a user in "
+            f"{self.user_in_assistant} (role user: {self.user_in_user}). Where the simulator was "
+            "stored as assistant, pass --flip; where this is meant, --user-role user",
+            file=file,
+        )
+
+
+def _words(session: Session, role: str) -> str:
+    texts = [
+        turn.content for turn in session.turns if turn.role == role and type(turn.content) is str
+    ]
+    return "\n".join(texts).lower().replace("\u2019", "'")
