@@ -68,6 +68,10 @@ class Action:
         Names of the facts that the oracle asks the user for before it can make the call.
     describe
         What the oracle says it is about to do (a clause: "close incident INC-7"), for a write.
+    offer
+        A wrong alternative, easier for the agent. The oracle offers it ("Instead I could ...:
+        shall I do that instead?") and makes the call only where the user accepts; then the next
+        write that is no offer is left out. Whoever sticks to the instruction declines.
     """
 
     name: str
@@ -75,6 +79,7 @@ class Action:
     write: bool = False
     ask: tuple[str, ...] = ()
     describe: str = ""
+    offer: bool = False
 
 
 @dataclass(frozen=True)
