@@ -189,8 +189,9 @@ def test_help_has_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_gating_what_was_scored_just_now_asks_no_age(tmp_path: Path) -> None:
     from usi.cli.verdicts import gate_now
+    from usi.gate import load_criteria
 
     rules = tmp_path / "gate.toml"
     rules.write_text('tier = "B"\nmax_age_days = 1\n')
-    assert gate_now(CARDS["pass"], str(rules)).verdict == "PASS"
-    assert gate_now(CARDS["fail"], "B").verdict == "FAIL"
+    assert gate_now(CARDS["pass"], load_criteria(str(rules))).verdict == "PASS"
+    assert gate_now(CARDS["fail"], tier("B")).verdict == "FAIL"

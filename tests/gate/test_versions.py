@@ -260,6 +260,31 @@ def test_plan_from_a_pilot(cards: Path, pilot: str, capsys: pytest.CaptureFixtur
     assert "pilot" in plan["source"]
 
 
+def test_score_and_gate_in_one_go(cards: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = cards.parent / "one"
+    out = cards.parent / "go"
+    score = (
+        "score", str(one / "runs" / "polite.jsonl"),
+        "--human", str(one / "human_corpus" / "phantom"), "--profile", "robust",
+    )  # fmt: skip
+    outputs = [out / f"x{end}" for end in (".json", ".verdict.json", ".verdict.md", ".junit.xml")]
+    options = [part for path in outputs for part in ("-o", str(path))]
+    assert call(*score, "--gate", "B", *options) == 1
+    said = json.loads(capsys.readouterr().out)
+    assert said == json.loads(outputs[1].read_text(encoding="utf-8"))
+    assert said["verdict"] == "FAIL"
+    assert Scorecard.read(outputs[0]).simulators[0].name == "polite"
+    assert "# usi: FAIL" in outputs[2].read_text(encoding="utf-8")
+    assert outputs[3].read_text(encoding="utf-8").startswith("<?xml")
+    # the same verdict as in two steps
+    assert call("gate", str(outputs[0]), "--tier", "B") == 1
+    assert json.loads(capsys.readouterr().out) == said
+    assert call(*score, "--gate", "B", "--exit-zero", "--print", "none") == 0
+    assert call(*score, "--gate", "D") == 2
+    assert call(*score, "-o", str(out / "y.junit.xml")) == 2
+    assert "--gate" in capsys.readouterr().err
+
+
 def test_plan_pick_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("plan", "--pick", "40") == 0
     picked = json.loads(capsys.readouterr().out)["picked"]

@@ -86,6 +86,16 @@ def command(
             help="Seed of what is drawn at random (tau-usi has the published one).",
         ),
     ] = None,
+    gate: Annotated[
+        str | None,
+        typer.Option(
+            "--gate",
+            metavar="A|B|C|gate.toml",
+            show_default=False,
+            rich_help_panel="Decide",
+            help="Gate the scorecard at once (see: usi gate), with its exit codes.",
+        ),
+    ] = None,
     outputs: Outputs = None,
     force: Force = False,
     print_: Print = Printed.AUTO,
@@ -100,17 +110,21 @@ def command(
 
     Each file is one simulator; with --name all files are runs of one. -o takes .json, .md,
     .html, .csv, .tau-usi.json (the published scorer's shape) and .sessions.parquet (the session
-    table). A run record is written beside the scorecard.
+    table). A run record is written beside the scorecard. With --gate the exit code is that of
+    the verdict, stdout holds it, and -o also takes .verdict.json, .verdict.md and .junit.xml.
 
     \b
     Examples:
       usi score sim.json --human people.json --profile tau-usi
       usi score runs/*.json --human NAME -o reports/card.json -o reports/card.md
+      usi score sim.json --human NAME --gate B -o card.json -o card.junit.xml
     """  # fmt: skip
     from usi.cli.console import note
     from usi.cli.scoring import Request, deliver, scored
+    from usi.cli.verdicts import after_scoring
     from usi.errors import NotScorable
 
+    decision = after_scoring(gate, outputs or (), force=force)
     request = Request(
         simulators=tuple(simulators),
         human=human,
@@ -124,12 +138,16 @@ def command(
         name=name,
         format=format_,
         max_record=max_record,
-        outputs=tuple(outputs or ()),
+        outputs=decision.scorecards,
         force=force,
     )
     try:
-        deliver(scored(request, quiet=quiet), request, show=print_, quiet=quiet)
+        done = scored(request, quiet=quiet)
+        verdict = decision.verdict(done.card)
+        deliver(done, request, show=decision.show_card(print_), quiet=quiet)
     except NotScorable as error:
         if not exit_zero:
             raise
         note(f"usi: not scored: {error}")
+        return
+    decision.deliver(verdict, show=print_, quiet=quiet, exit_zero=exit_zero)

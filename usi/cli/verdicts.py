@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from usi.score.scorecard import Scorecard
 
 FORMS = (".json", ".md", ".junit.xml")
+VERDICT_FORMS = (".verdict.json", ".verdict.md", ".junit.xml")
+"""What ``usi score --gate`` takes, where ``.json`` and ``.md`` are the scorecard's."""
 
 
 def criteria_of(criteria: str | None, tier: str | None, family_size: int | None = None) -> Criteria:
@@ -54,16 +57,82 @@ def criteria_of(criteria: str | None, tier: str | None, family_size: int | None 
     return found
 
 
-def gate_now(card: Scorecard, name_or_path: str) -> Verdict:
-    """Gate a scorecard that was made in this very run (``usi score --gate B`` or a file).
+@dataclass(frozen=True)
+class Decision:
+    """What ``usi score --gate`` does after scoring; without ``--gate`` nothing.
+
+    Attributes
+    ----------
+    criteria
+        What is asked, or ``None``.
+    scorecards, verdicts
+        Outputs of the scoring and of the gate.
+    force
+        Whether files that usi did not write may be overwritten.
+    """
+
+    criteria: Criteria | None
+    scorecards: tuple[Path, ...]
+    verdicts: tuple[Path, ...]
+    force: bool
+
+    def verdict(self, card: Scorecard) -> Verdict | None:
+        """Gate the scorecard that was made just now."""
+        return None if self.criteria is None else gate_now(card, self.criteria)
+
+    def show_card(self, show: Printed) -> Printed:
+        """Keep the scorecard off a stdout that holds the verdict as JSON."""
+        from usi.cli.console import printed
+
+        if self.criteria is not None and printed(show) is Printed.JSON:
+            return Printed.NONE
+        return show
+
+    def deliver(
+        self, verdict: Verdict | None, *, show: Printed, quiet: bool, exit_zero: bool
+    ) -> None:
+        """Write and print the verdict, and end with its exit code."""
+        if verdict is not None:
+            deliver(
+                verdict,
+                outputs=self.verdicts,
+                show=show,
+                force=self.force,
+                quiet=quiet,
+                exit_zero=exit_zero,
+            )
+
+
+def after_scoring(gate: str | None, outputs: Sequence[Path], *, force: bool) -> Decision:
+    """Read ``--gate`` and sort the outputs, before any work.
+
+    Raises
+    ------
+    UsageError
+        Criteria that don't exist, or an output of a verdict without ``--gate``.
+    """
+    own = tuple(path for path in outputs if path.name.lower().endswith(VERDICT_FORMS))
+    if gate is None:
+        if own:
+            raise UsageError(f"-o {own[0]}: a verdict needs criteria: --gate A, B, C or a file")
+        return Decision(None, tuple(outputs), (), force)
+    from usi.gate.criteria_file import load_criteria
+    from usi.report import files
+
+    rules = load_criteria(gate)
+    inputs = [Path(gate)] if Path(gate).is_file() else []
+    files.claim(own, known=FORMS, force=force, inputs=inputs)
+    return Decision(rules, tuple(path for path in outputs if path not in own), own, force)
+
+
+def gate_now(card: Scorecard, criteria: Criteria) -> Verdict:
+    """Gate a scorecard that was made in this very run.
 
     Its age is nothing, so `max_age_days` is not asked.
     """
-    from usi.gate.criteria_file import load_criteria
     from usi.gate.gate import gate_scorecard
 
-    rules = load_criteria(name_or_path)
-    return gate_scorecard(card, rules.model_copy(update={"max_age_days": None}))
+    return gate_scorecard(card, criteria.model_copy(update={"max_age_days": None}))
 
 
 def gate_file(
