@@ -29,7 +29,17 @@ _LAZY = {
     "Scorecard": "usi.score.scorecard",
 }
 
-__all__ = ["Estimate", "Scorecard", "Session", "Turn", "UsiError", "__version__", *_VERBS]
+__all__ = [
+    "Estimate",
+    "Scorecard",
+    "Session",
+    "Turn",
+    "UsiError",
+    "__version__",
+    "features",
+    "load",
+    "score",
+]
 
 
 class _Verb(ModuleType):
