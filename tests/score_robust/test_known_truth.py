@@ -13,7 +13,8 @@ from usi.score.robust.bounds import lower_upper, mean_score
 from usi.score.robust.card_outcome import outcome_numbers
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.options import RobustOptions
-from usi.score.robust.study import Reference, reference, study
+from usi.score.robust.reference import Reference, reference
+from usi.score.robust.study import study
 from usi.score.robust.terms import PARTS
 
 MODERATE = {

@@ -13,7 +13,8 @@ from usi.score.robust.card_outcome import outcome_numbers
 from usi.score.robust.contrast import contrast
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.options import RobustOptions
-from usi.score.robust.study import only_runs, reference, study
+from usi.score.robust.reference import only_runs, reference
+from usi.score.robust.study import study
 from usi.score.robust.sums import from_frame, to_frame
 from usi.score.robust.terms import all_terms
 from usi.score.robust.values import session_values
@@ -134,6 +135,14 @@ def test_rewards_need_a_declared_threshold():
     result = run(HUMAN, sim, reward_threshold=0.5)
     assert result.success.threshold == 0.5
     assert np.nanmean(result.success.simulator) == 1.0
+
+
+def test_success_with_another_agent_is_not_compared():
+    human, sim = HUMAN.with_columns(agent=pl.lit("a@1")), SIM.with_columns(agent=pl.lit("a@2"))
+    assert "a@1" in run(human, sim).reasons["outcome"]
+    assert "outcome" in run(human, sim, other_agent=True).scores
+    assert "outcome" in run(human, SIM).scores
+    assert "outcome" in run(human, sim.with_columns(agent=pl.lit("a@1"))).scores
 
 
 def test_no_reward_is_no_outcome():

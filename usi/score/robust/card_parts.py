@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.estimate import Estimate, not_assessed, unscorable
-from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.estimate import Estimate, not_assessed
+from usi.features.spec import DIMENSIONS
 from usi.score.robust.bounds import (
     Score,
     lower_upper,
@@ -19,13 +19,10 @@ from usi.score.robust.bounds import (
     spread,
     tidy,
 )
-from usi.score.robust.icc import icc1
 from usi.score.robust.options import MIN_SIMULATOR_SESSIONS
-from usi.score.robust.scorable import PAIRED_ONLY
 from usi.score.robust.study import Study
-from usi.score.robust.terms import PARTS, ROOT, relative
-from usi.score.robust.values import natural
-from usi.score.scorecard import Component, FeatureScore, Index
+from usi.score.robust.terms import PARTS, ROOT
+from usi.score.scorecard import Component, Index
 
 Array = NDArray[np.float64]
 FOLLOWS_SCRIPT = ("clarification", "reaction")
@@ -228,89 +225,3 @@ def label_detail(result: Study) -> dict[str, Estimate]:
             unit="share", n=n,
         ),
     }  # fmt: skip
-
-
-def _feature_score(
-    spec: FeatureSpec, point: float, draws: Array, bias: float, result: Study
-) -> Estimate:
-    verdict = result.reference.verdicts[spec.name]
-    if spec.scope == "paired" and not result.design.paired:
-        return not_assessed(PAIRED_ONLY)
-    if verdict.reason is not None:
-        return unscorable(verdict.reason)
-    if not np.isfinite(point):
-        return unscorable("neither side shows it in what is compared")
-    raw = 100 * (1 - abs(point))
-    sd = spread(100 * np.abs(draws)) * result.rule.inflate if len(draws) else float("nan")
-    reach = result.rule.quantile * sd
-    return Estimate(
-        value=tidy(raw),
-        low=maybe(max(0.0, raw - reach)),
-        high=maybe(min(100.0, raw + 100 * bias + reach)),
-        n=int(result.simulator.sessions.sum()),
-    )
-
-
-def features(result: Study) -> dict[str, FeatureScore]:
-    """Every feature of the profile: both sides, gap, score or why there is none, ICC.
-
-    Values and gaps are on the natural pole (what the name says), simulator minus human.
-    """
-    data, human = result.data, result.human
-    n_h, n_s = human.counts.sum(axis=0), result.simulator.counts.sum(axis=0)
-    hits = result.simulator.hits.sum(axis=0)
-    batches = (
-        human.per_unit(human.sums),
-        human.per_unit(human.squares),
-        human.per_unit(human.counts),
-    )
-    found: dict[str, FeatureScore] = {}
-    for k, spec in enumerate(result.reference.specs):
-        ratio = np.array(spec.scale == "ratio")
-        sign = -1.0 if spec.pole == "complement" else 1.0
-        a, b = float(data.simulator[k]), float(data.human[k])
-        x = float(relative(np.array(a), np.array(b), ratio))
-        gaps = relative_draws = np.empty(0)
-        if data.replicates is not None:
-            ra, rb = data.replicates.simulator[:, k], data.replicates.human[:, k]
-            relative_draws = relative(ra, rb, ratio)
-            gaps = np.exp(ra) - np.exp(rb) if spec.scale == "ratio" else ra - rb
-        slope = 0.5 if spec.scale == "ratio" else (1 / (a + b) if a + b > 0 else float("nan"))
-        se = float(data.se[k])
-        gap = np.exp(a) - np.exp(b) if spec.scale == "ratio" else a - b
-        gap_se = spread(gaps) if spec.scale == "ratio" and len(gaps) else se
-        counts = int(n_h[k]), int(n_s[k])
-        found[spec.name] = FeatureScore(
-            dimension=spec.dimension,
-            unit=spec.unit,
-            scored=spec.scored and spec.name in _scored_names(result),
-            human=_value(natural(b, spec), counts[0], spec.unit, "people"),
-            simulator=_value(natural(a, spec), counts[1], spec.unit, "the simulator"),
-            score=_feature_score(spec, x, relative_draws, ROOT * se * slope, result),
-            gap=signed_estimate(
-                sign * gap, sign * gaps, gap_se, result.rule, unit=spec.unit, n=counts[1]
-            ),
-            relative_gap=signed_estimate(
-                sign * x, sign * relative_draws, se * slope, result.rule,
-                unit="share", n=counts[1], reason="neither side shows it",
-            ),
-            icc=icc1(*(column[:, k] for column in batches)),
-            human_hits=result.reference.verdicts[spec.name].hits,
-            simulator_hits=int(hits[k]),
-        )  # fmt: skip
-    return found
-
-
-def _scored_names(result: Study) -> set[str]:
-    return {
-        name
-        for component, terms in result.terms.items()
-        if component != "outcome"
-        for name in terms.names
-    }
-
-
-def _value(mean: float, n: int, unit: str, who: str) -> Estimate:
-    if not np.isfinite(mean):
-        return not_assessed(f"no session of {who} has a value", unit=unit, n=n)
-    return Estimate(value=tidy(mean), n=n, unit=unit)

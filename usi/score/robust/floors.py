@@ -4,6 +4,7 @@ floor and its ceiling."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import polars as pl
 
@@ -12,8 +13,9 @@ from usi.estimate import Estimate, not_assessed
 from usi.features.spec import DIMENSIONS
 from usi.records import Session, Turn
 from usi.score.robust.bounds import tidy
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.study import Reference, Study, reference, study
+from usi.score.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
+from usi.score.robust.reference import Reference, reference
+from usi.score.robust.study import Study, study
 
 CONSTANT_TEXT = "ok"
 """What the constant user says in every turn: the same short acknowledgement."""
@@ -82,8 +84,6 @@ def behaviour_mean(result: Study) -> Estimate:
 
 def anchor(ref: Reference, frame: pl.DataFrame, options: RobustOptions) -> Study | None:
     """Score a degenerate user; ``None`` where nothing can be scored."""
-    from dataclasses import replace
-
     own = replace(options, replicates=FLOOR_REPLICATES, tasks="common", strata=None)
     try:
         return study(ref, frame, own)
@@ -92,22 +92,24 @@ def anchor(ref: Reference, frame: pl.DataFrame, options: RobustOptions) -> Study
 
 
 def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
-    """People of one domain against the people of all others (unpaired), mean over the domains.
+    """People of one domain against people of another (unpaired), mean over pairs of domains.
 
     How unlike people are to people when only their tasks differ: the mean of the dimensions.
+    Every domain with enough people meets the next one in sorted order.
     """
-    from dataclasses import replace
-
-    domains = sorted(ref.frame["domain"].drop_nulls().unique())
+    sizes = ref.frame["domain"].drop_nulls().value_counts()
+    domains = sorted(sizes.filter(pl.col("count") >= MIN_SIMULATOR_SESSIONS)["domain"])
     if len(domains) < 2:
-        return not_assessed("the people of the reference did tasks of one domain only")
+        return not_assessed(
+            f"needs {MIN_SIMULATOR_SESSIONS} human sessions in each of two domains at least"
+        )
     own = replace(
         options, replicates=FLOOR_REPLICATES, design="unpaired", strata=None, cluster="task"
     )
     values = []
-    for domain in domains:
+    for domain, following in zip(domains, [*domains[1:], domains[0]], strict=True):
         here = ref.frame.filter(pl.col("domain") == domain)
-        there = ref.frame.filter(pl.col("domain") != domain)
+        there = ref.frame.filter(pl.col("domain") == following)
         result = behaviour_mean(study(reference(here, ref.specs), there, own))
         if result.value is not None:
             values.append(result.value)

@@ -12,7 +12,7 @@ from usi.score.robust.batches import Context
 from usi.score.robust.bounds import maybe, tidy
 from usi.score.robust.icc import icc1
 from usi.score.robust.left_out import merged
-from usi.score.robust.study import Reference
+from usi.score.robust.reference import Reference
 from usi.score.robust.terms import PARTS
 from usi.score.robust.values import natural, scored_values
 from usi.score.scorecard import (

@@ -56,6 +56,8 @@ class RobustOptions:
         the same task.
     subgroups
         Columns to score by, such as ``"domain"``; ``"difficulty"`` means the difficulty bins.
+    other_agent
+        Whether success is compared although the two sides talked to different agents.
     human_runs, simulator_runs
         Batches and runs to keep (labels as in the tables); empty keeps all.
     """
@@ -70,6 +72,7 @@ class RobustOptions:
     reward_threshold: float | None = None
     survey_design: SurveyDesign = "same-task"
     subgroups: tuple[str, ...] = ()
+    other_agent: bool = False
     human_runs: tuple[str, ...] = ()
     simulator_runs: tuple[str, ...] = ()
 

@@ -80,6 +80,21 @@ def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | N
     return Success(sides[0], sides[1], cut if len(rewards) else None, reason, missing)
 
 
+def other_agents(human: pl.DataFrame, simulator: pl.DataFrame) -> str | None:
+    """Why success can't be compared: no agent of one side occurs on the other; else ``None``.
+
+    Sides that do not say which agent they talked to are taken at their word.
+    """
+    sides = [sorted(set(side["agent"].drop_nulls())) for side in (human, simulator)]
+    if not all(sides) or set(sides[0]) & set(sides[1]):
+        return None
+    return (
+        f"people talked to another agent ({sides[0][0]}) than the simulator ({sides[1][0]}): "
+        "success is compared with one agent and version on both sides (--other-agent to do so "
+        "all the same)"
+    )
+
+
 def label_indicators(frame: pl.DataFrame) -> NDArray[np.float64]:
     """One column a label: 1 where the session has it, NaN where it has no known label."""
     label = frame["outcome_label"]

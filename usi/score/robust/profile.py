@@ -19,8 +19,9 @@ from usi.score.robust.floors import CONSTANT, OTHER_DOMAIN, anchor, constant_fra
 from usi.score.robust.human_card import human_card
 from usi.score.robust.left_out import session_reasons
 from usi.score.robust.options import RobustOptions
+from usi.score.robust.reference import Reference, only_runs, reference
 from usi.score.robust.simulator_card import Anchors, simulator_card
-from usi.score.robust.study import Reference, Study, only_runs, reference, study
+from usi.score.robust.study import Study, study
 from usi.score.robust.sums import to_frame
 from usi.score.robust.survey_side import survey_frame, survey_side
 from usi.score.scorecard import Scorecard, SimulatorCard, Warning_

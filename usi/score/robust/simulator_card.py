@@ -13,8 +13,9 @@ from usi.features.spec import DIMENSIONS
 from usi.score.options import ScoreContext
 from usi.score.robust.batches import Context, batch_ranges, versus_humans
 from usi.score.robust.bounds import tidy
+from usi.score.robust.card_features import features
 from usi.score.robust.card_outcome import outcome_numbers
-from usi.score.robust.card_parts import Extras, components, features, index_of
+from usi.score.robust.card_parts import Extras, components, index_of
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.floors import behaviour_mean
 from usi.score.robust.left_out import merged, session_reasons

@@ -14,7 +14,8 @@ from usi.score.robust.card_parts import Extras, components, index_of
 from usi.score.robust.design import require_column
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.options import RobustOptions
-from usi.score.robust.study import Reference, Study, study
+from usi.score.robust.reference import Reference
+from usi.score.robust.study import Study, study
 from usi.score.scorecard import SubgroupScore
 
 DIFFICULTY = "difficulty"

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
-from usi.score.robust.agreement import alpha_of
 from usi.score.robust.bootstrap import weight_chunks
 from usi.score.robust.bounds import Interval, maybe, spread, tidy
 from usi.score.robust.instrument import Item
 from usi.score.robust.options import MIN_ANSWERED, SurveyDesign
+from usi.score.robust.survey_items import item_card, percentiles
 from usi.score.robust.survey_pairs import Pairs
 from usi.score.robust.survey_tables import (
     ItemNumbers,
-    ItemTables,
     item_numbers,
     item_tables,
     mean_of_items,
@@ -43,16 +42,6 @@ class SurveyResult:
     answered: Estimate
     design: SurveyDesign
     warning: str | None = None
-
-
-def _percentiles(point: float, draws: Array, *, unit: str, n: int, reason: str) -> Estimate:
-    if not np.isfinite(point):
-        return not_assessed(reason, unit=unit, n=n)
-    known = draws[~np.isnan(draws)]
-    low, high = (None, None)
-    if len(known) > 1:
-        low, high = (tidy(float(v)) for v in np.quantile(known, [0.05, 0.95]))
-    return Estimate(value=tidy(point), low=low, high=high, n=n, unit=unit)
 
 
 def survey_agreement(
@@ -105,7 +94,7 @@ def survey_agreement(
     }  # fmt: skip
     human_points = {k: item_numbers(theirs[k], one) for k in used} if theirs else {}
     cards = tuple(
-        _item_card(
+        item_card(
             tables[k],
             points[k],
             replicated[k],
@@ -187,75 +176,6 @@ def _overall(
     if not keys:
         return not_assessed(reason, unit=unit, n=n)
     point = float(mean_of_items([getattr(points[k], field) for k in keys])[0])
-    return _percentiles(
+    return percentiles(
         point, mean_of_items([replicated[k][field] for k in keys]), unit=unit, n=n, reason=reason
-    )
-
-
-def _alpha(tables: ItemTables) -> Estimate:
-    k = tables.item.size
-    joint = tables.table.sum(axis=0).reshape(k, k)
-    # every task weighs 1; scale back to the number of pairs for the small-sample factor
-    joint = joint * (tables.pairs / max(joint.sum(), 1e-300))
-    metric = "nominal" if tables.item.scale == "nominal" else "ordinal"
-    value = alpha_of(joint + joint.T, metric=metric)  # type: ignore[arg-type]
-    if not np.isfinite(value):
-        return not_assessed("answers do not vary", unit="alpha", n=tables.pairs)
-    return Estimate(value=tidy(value), n=tables.pairs, unit="alpha")
-
-
-def _skill(numbers: ItemNumbers, n: int) -> Estimate:
-    mae, constant = float(numbers.mae[0]), float(numbers.constant[0])
-    if not (np.isfinite(mae) and np.isfinite(constant)) or constant <= 0:
-        return not_assessed("a constant answer makes no error", unit="skill", n=n)
-    return Estimate(value=tidy(1 - mae / constant), n=n, unit="skill")
-
-
-def _item_card(
-    tables: ItemTables,
-    point: ItemNumbers,
-    draws: Mapping[str, Array],
-    own: ItemTables | None,
-    own_point: ItemNumbers | None,
-) -> SurveyItem:
-    n, item = tables.pairs, tables.item
-    human_kappa = human_skill = None
-    if own is not None and own_point is not None and own.pairs:
-        value = float(own_point.kappa[0])
-        human_kappa = _percentiles(
-            value, np.empty(0), unit="kappa", n=own.pairs, reason="answers do not vary"
-        )
-        human_skill = _skill(own_point, own.pairs)
-    mae_se = spread(draws["mae"])
-    mae = float(point.mae[0])
-    reach = 1.645 * mae_se
-    wasserstein = float(
-        np.abs(
-            np.cumsum(tables.marginal / tables.marginal.sum() - tables.humans / tables.humans.sum())
-        )[:-1].sum()
-    ) / max(1, item.size - 1)
-    return SurveyItem(
-        item=item.name,
-        mae=Estimate(
-            value=tidy(mae),
-            low=maybe(max(0.0, mae - reach)),
-            high=maybe(min(1.0, mae + reach)),
-            n=n,
-            unit="share",
-        ),
-        bias=_percentiles(
-            float(point.bias[0]), draws["bias"], unit="share", n=n, reason="no answer"
-        ),
-        kappa=_percentiles(
-            float(point.kappa[0]), draws["kappa"], unit="kappa", n=n, reason="answers do not vary"
-        ),
-        alpha=_alpha(tables),
-        human_kappa=human_kappa,
-        skill=_skill(point, n),
-        human_skill=human_skill,
-        answered=Estimate(value=tidy(float(point.answered[0])), n=n, unit="share"),
-        worst_case=Estimate(value=tidy(float(point.worst[0])), n=n, unit="share"),
-        wasserstein=Estimate(value=tidy(wasserstein), n=n, unit="share"),
-        human_distribution=dict(zip(item.texts, map(int, tables.humans), strict=True)),
-        simulator_distribution=dict(zip(item.texts, map(int, tables.marginal), strict=True)),
     )

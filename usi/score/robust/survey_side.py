@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from usi.score.options import HUMAN_EVAL
 from usi.score.robust.instrument import Item, items_for
 from usi.score.robust.options import RobustOptions, SurveyDesign
+from usi.score.robust.placement import unit_index
 from usi.score.robust.study import Study
 from usi.score.robust.survey import SurveyResult, survey_agreement
 from usi.score.robust.survey_pairs import (
@@ -41,9 +42,7 @@ class SurveySide:
 
 
 def _units(frame: pl.DataFrame, result: Study) -> NDArray[np.int64]:
-    place = {unit: k for k, unit in enumerate(result.human.units)}
-    labels = frame[result.design.unit].cast(pl.String).to_list()
-    return np.array([place.get(v, -1) if v is not None else -1 for v in labels], dtype=np.int64)
+    return unit_index(frame[result.design.unit], result.human.units)
 
 
 def survey_side(

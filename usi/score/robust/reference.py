@@ -1,0 +1,100 @@
+"""The human side: which sessions count, in which order, and what they decide alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from usi.errors import NotScorable, UsageError
+from usi.features.spec import FeatureSpec
+from usi.score.robust.scorable import Scorable, scorability
+from usi.score.robust.values import session_values
+
+Array = NDArray[np.float64]
+
+
+def canonical(frame: pl.DataFrame) -> pl.DataFrame:
+    """Rows in an order that does not depend on files: by keys, then by every other column.
+
+    Rows that agree in all of these give the same numbers in any order. `seq` is left out.
+    """
+    keys = [c for c in ("task", "run", "batch", "session_id", "trial") if c in frame.columns]
+    rest = sorted(c for c in frame.columns if c not in (*keys, "seq"))
+    return frame.sort([*keys, *rest], nulls_last=True, maintain_order=True)
+
+
+def scorable_rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """Sessions that count: status ok, a user turn, kept; in canonical order."""
+    kept = pl.col("keep").fill_null(True)
+    return canonical(frame.filter((pl.col("status") == "ok") & kept))
+
+
+def only_runs(frame: pl.DataFrame, column: str, labels: Sequence[str], flag: str) -> pl.DataFrame:
+    """Rows of the named batches or runs.
+
+    Raises
+    ------
+    UsageError
+        Where a label does not occur.
+    """
+    if not labels:
+        return frame
+    have = set(frame[column].cast(pl.String).drop_nulls()) | set(frame["trial"].drop_nulls())
+    missing = [label for label in labels if label not in have]
+    if missing:
+        raise UsageError(
+            f"{flag}: no run {', '.join(missing)}; there are {', '.join(sorted(have))}"
+        )
+    wanted = list(labels)
+    by_trial = pl.col("trial").is_in(wanted)
+    by_key = pl.col(column).cast(pl.String).is_in(wanted)
+    named = frame["trial"].null_count() < frame.height
+    return frame.filter((by_trial if named else by_key).fill_null(False))
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the humans alone decide: their sessions, and which features are scored.
+
+    Attributes
+    ----------
+    frame
+        Their sessions that count, in canonical order.
+    values
+        Natural feature values, shape (sessions, features), NaN = undefined.
+    specs
+        Features of the profile.
+    verdicts
+        Feature -> whether it can be scored.
+    """
+
+    frame: pl.DataFrame
+    values: Array
+    specs: tuple[FeatureSpec, ...]
+    verdicts: dict[str, Scorable]
+
+
+def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:
+    """Prepare the human side.
+
+    Parameters
+    ----------
+    frame
+        Session table with keys.
+    specs
+        Features of the profile.
+
+    Raises
+    ------
+    NotScorable
+        Where no human session counts.
+    """
+    rows = scorable_rows(frame)
+    if not rows.height:
+        raise NotScorable("no human session has a user turn and is kept: there is no reference")
+    values = session_values(rows, specs)
+    return Reference(rows, values, tuple(specs), scorability(values, specs))
