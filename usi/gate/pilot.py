@@ -88,8 +88,8 @@ def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
     from usi.features.registry import get_specs
     from usi.score.robust.options import RobustOptions
     from usi.score.robust.outcomes import binary
+    from usi.score.robust.reference import reference
     from usi.score.robust.scorable import select
-    from usi.score.robust.study import reference
     from usi.score.robust.values import scored_values
 
     specs = get_specs(profile)
