@@ -144,7 +144,14 @@ def _short(error: Exception) -> str:
 
 @contextmanager
 def seekable(source: Source) -> Iterator[Any]:
-    """The decompressed bytes in an unnamed temporary file, for formats that must seek."""
+    """The bytes, seekable: the file itself, or its decompressed bytes in a temporary file."""
+    stored = source.open_stored()
+    if is_parquet(stored.read(4)) and stored.seekable():
+        stored.seek(0)
+        with stored:
+            yield stored
+        return
+    stored.close()
     with source.open() as stream, tempfile.TemporaryFile() as kept:
         while block := stream.read(BUFFER):
             kept.write(block)
