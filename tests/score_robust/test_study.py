@@ -193,6 +193,8 @@ def test_runs_are_chosen_by_trial_where_there_is_one():
     )
     assert only_runs(frame, "run", ("3",), "--sim-runs")["run"].unique().to_list() == ["2"]
     assert only_runs(SIM, "run", ("1",), "--sim-runs").height == 60
+    batches = SIM.with_columns(batch_id=pl.col("run").cast(pl.Int64), run=pl.lit("1"))
+    assert only_runs(batches, "run", ("2",), "--sim-runs").height == 60
     with pytest.raises(UsageError, match="no run 7"):
         only_runs(SIM, "run", ("7",), "--sim-runs")
 

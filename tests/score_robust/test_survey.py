@@ -83,6 +83,13 @@ def test_unknown_items_are_taken_where_they_are_whole_numbers():
     assert [(item.name, item.size) for item in found] == [("quality", 4)]
 
 
+def test_an_item_of_the_same_name_with_other_options_is_another_item():
+    found = items_for([{"efficiency": "0"}, {"efficiency": "1"}])
+    assert [(item.name, item.size) for item in found] == [("efficiency", 2)]
+    published = items_for([{"efficiency": "About right"}, {"efficiency": "1"}])
+    assert [item.size for item in published] == [4]
+
+
 def test_survey_column_reads_both_shapes():
     assert answers_of(None) == {}
     assert answers_of('{"a": {"question": "?", "answer": "Yes"}, "b": "No"}') == {
@@ -201,6 +208,16 @@ def test_pairs_by_session_by_task_and_among_people():
     assert sorted(zip(own.human[:, 0], own.other[:, 0], strict=True)) == [
         (1, 2), (2, 1), (3, 4), (4, 3),
     ]  # fmt: skip
+
+
+def test_same_transcript_pairs_only_the_same_transcript():
+    human = frame([[1, 2, 3]])
+    unit, labels = np.zeros(3, dtype=int), ["x", "x", "y"]
+    levels = levels_of([answers_of(s) for s in human["survey"]], (ITEM,))
+    own = among_humans(unit, ["0", "1", "2"], levels, labels)
+    assert sorted(zip(own.human[:, 0], own.other[:, 0], strict=True)) == [(1, 2), (2, 1)]
+    crossed = by_task(unit, levels, np.zeros(1, dtype=int), np.array([[0]]), (labels, ["y"]))
+    assert crossed.human[:, 0].tolist() == [3]
 
 
 def test_reward_against_what_people_saw():

@@ -110,14 +110,14 @@ def items_for(answers: Iterable[Mapping[str, object]]) -> tuple[Item, ...]:
     An item that the instrument does not know is taken as ordinal where every answer is a whole
     number and there are 2 to 11 different ones; other items (free text) are left alone.
     """
-    known = {item.name: item for item in tau_survey()}
     seen: dict[str, set[str]] = {}
     for own in answers:
         for name, answer in own.items():
             if answer is not None:
                 seen.setdefault(name, set()).add(_plain(str(answer)))
-    result = [item for name, item in known.items() if name in seen]
-    for name in sorted(set(seen) - set(known)):
+    # an item of the same name with other options is another item
+    result = [item for item in tau_survey() if seen.get(item.name, set()) & set(item.levels)]
+    for name in sorted(set(seen) - {item.name for item in result}):
         try:
             numbers = sorted({int(text) for text in seen[name]})
         except ValueError:

@@ -34,7 +34,7 @@ def scorable_rows(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def only_runs(frame: pl.DataFrame, column: str, labels: Sequence[str], flag: str) -> pl.DataFrame:
-    """Rows of the named batches or runs.
+    """Rows of the named batches or runs: by trial or batch of the file, else by resolved key.
 
     Raises
     ------
@@ -43,17 +43,16 @@ def only_runs(frame: pl.DataFrame, column: str, labels: Sequence[str], flag: str
     """
     if not labels:
         return frame
-    have = set(frame[column].cast(pl.String).drop_nulls()) | set(frame["trial"].drop_nulls())
+    filled = [c for c in ("trial", "batch_id") if c in frame and frame[c].count()]
+    named = filled[0] if filled else column
+    found = frame[named].cast(pl.String)
+    have = set(found.drop_nulls())
     missing = [label for label in labels if label not in have]
     if missing:
         raise UsageError(
             f"{flag}: no run {', '.join(missing)}; there are {', '.join(sorted(have))}"
         )
-    wanted = list(labels)
-    by_trial = pl.col("trial").is_in(wanted)
-    by_key = pl.col(column).cast(pl.String).is_in(wanted)
-    named = frame["trial"].null_count() < frame.height
-    return frame.filter((by_trial if named else by_key).fill_null(False))
+    return frame.filter(found.is_in(list(labels)).fill_null(False))
 
 
 @dataclass(frozen=True)

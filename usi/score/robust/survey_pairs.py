@@ -70,19 +70,50 @@ def by_session(
     return Pairs(unit[rows], human[rows], other)
 
 
-def by_task(unit_h: Index, human: Index, unit_s: Index, other: Index) -> Pairs:
-    """All pairs of a human session and a simulator session of the same task."""
+def by_task(
+    unit_h: Index,
+    human: Index,
+    unit_s: Index,
+    other: Index,
+    transcripts: tuple[Sequence[str], Sequence[str]] | None = None,
+) -> Pairs:
+    """All pairs of a human session and a simulator session of the same task.
+
+    With `transcripts` (one label a session, of both sides) only those of the same transcript.
+    """
     left, right = _matches(unit_h, unit_s)
+    if transcripts is not None:
+        left, right = _equal(left, right, *transcripts)
     return Pairs(unit_h[left], human[left], other[right])
 
 
-def among_humans(unit: Index, batch: Sequence[str], human: Index) -> Pairs:
-    """All ordered pairs of sessions of one task from different batches."""
+def among_humans(
+    unit: Index, batch: Sequence[str], human: Index, transcripts: Sequence[str] | None = None
+) -> Pairs:
+    """All ordered pairs of sessions of one task from different batches.
+
+    With `transcripts` only pairs of people who rated the same transcript.
+    """
     left, right = _matches(unit, unit)
     labels = np.array([str(b) for b in batch], dtype=object)
     keep = np.array(labels[left] != labels[right], dtype=bool)
     left, right = left[keep], right[keep]
+    if transcripts is not None:
+        left, right = _equal(left, right, transcripts, transcripts)
     return Pairs(unit[left], human[left], human[right])
+
+
+def transcript_labels(frame: pl.DataFrame) -> list[str]:
+    """A label that two sessions share where their user turns have the same counts of words."""
+    names = ("user_turns", "words", "words_sq", "words_first", "words_first_two", "n_turns")
+    columns = [pl.col(name).cast(pl.String).fill_null("") for name in names]
+    return frame.select(pl.concat_str(columns, separator="/").alias("label"))["label"].to_list()
+
+
+def _equal(left: Index, right: Index, a: Sequence[str], b: Sequence[str]) -> tuple[Index, Index]:
+    one, other = np.array(a, dtype=object)[left], np.array(b, dtype=object)[right]
+    keep = np.array(one == other, dtype=bool)
+    return left[keep], right[keep]
 
 
 def _matches(a: Index, b: Index) -> tuple[Index, Index]:

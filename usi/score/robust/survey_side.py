@@ -23,6 +23,7 @@ from usi.score.robust.survey_pairs import (
     by_task,
     levels_of,
     sheets,
+    transcript_labels,
 )
 from usi.score.robust.survey_tables import item_tables
 
@@ -50,8 +51,9 @@ def survey_side(
 ) -> SurveySide:
     """Find what is compared with what.
 
-    A survey file names human sessions and is paired with them, in the declared design; without
-    one, the simulator's own answers are paired with the people's on the task.
+    A survey file names human sessions and is paired with them; without one, the simulator's own
+    answers are paired with the people's on the task, or (same transcript) with those sessions of
+    the task whose turns are the same. Two people are paired in the same design.
     """
     if not result.design.paired:
         return SurveySide("answers are compared on the same tasks only (paired design)")
@@ -62,11 +64,12 @@ def survey_side(
         return SurveySide("people answered no survey")
     unit, levels = _units(human, result), levels_of(theirs, items)
     file = surveys.get(name) if surveys is not None else None
+    design = options.survey_design
+    same = design == "same-transcript"
+    label = transcript_labels(human) if same else None
     if file is not None:
-        design = options.survey_design
         pairs = by_session(human, unit, levels, file, items)
     else:
-        design = "same-task"
         sim = sheets(result.frame)
         if not any(sim):
             return SurveySide(
@@ -74,16 +77,22 @@ def survey_side(
                 if surveys is None
                 else f"there is no survey_comparable_{name}.json among the surveys"
             )
+        both = (label, transcript_labels(result.frame)) if label is not None else None
         other = levels_of(sim, items)
-        pairs = by_task(unit, levels, _units(result.frame, result), other)
+        pairs = by_task(unit, levels, _units(result.frame, result), other, both)
     if not len(pairs.unit):
-        return SurveySide("the survey names no session of the reference")
-    if design == "same-task":
-        batches = human["batch"].cast(pl.String).fill_null("1").to_list()
-        own: Pairs | None = among_humans(unit, batches, levels)
+        return SurveySide(
+            "no two sessions of a task are the same transcript (--survey-design same-task "
+            "compares answers on the task)"
+            if same and file is None
+            else "the survey names no session of the reference"
+        )
+    second = surveys.get(HUMAN_EVAL) if surveys is not None else None
+    if same and second is not None:
+        own: Pairs | None = by_session(human, unit, levels, second, items)
     else:
-        second = surveys.get(HUMAN_EVAL) if surveys is not None else None
-        own = by_session(human, unit, levels, second, items) if second is not None else None
+        batches = human["batch"].cast(pl.String).fill_null("1").to_list()
+        own = among_humans(unit, batches, levels, label)
     return SurveySide(None, pairs, own, items, design)
 
 
