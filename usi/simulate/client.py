@@ -1,0 +1,222 @@
+"""Talking to models: the only place that knows litellm, which is imported at the first call."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from usi.errors import UsageError
+from usi.simulate.calls import Answer, Calls, Transient
+from usi.simulate.faults import EpisodeFault, Refused, environment_secret, redact
+from usi.simulate.protocol import Message
+
+CHARACTERS_A_TOKEN = 3
+"""For estimates before a call; low, so that an estimate is rather too high."""
+
+
+class ModelSettings(BaseModel):
+    """A model and how it is asked. Keys are named by their environment variable, never stored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str = Field(description="litellm's name, such as openai/gpt-4o-mini")
+    api_base: str | None = Field(None, description="endpoint of a server of one's own")
+    key_env: str | None = Field(None, description="environment variable that holds the key")
+    temperature: float | None = Field(None, ge=0)
+    top_p: float | None = Field(None, gt=0, le=1)
+    max_tokens: int = Field(1024, ge=1)
+    timeout: float = Field(120.0, gt=0, description="seconds a call may take")
+    per_minute: float | None = Field(None, gt=0, description="calls a minute")
+    price_in: float | None = Field(None, ge=0, description="US dollars a million tokens")
+    price_out: float | None = Field(None, ge=0, description="US dollars a million tokens")
+    extra: dict[str, Any] = Field(default_factory=dict, description="passed on to litellm")
+
+    def identity(self) -> dict[str, Any]:
+        """What the answers depend on; no endpoint, price or pace."""
+        names = ("model", "temperature", "top_p", "max_tokens", "extra")
+        return {name: getattr(self, name) for name in names}
+
+
+@cache
+def _litellm() -> Any:
+    """Import litellm once, quiet and without fetching anything.
+
+    Raises
+    ------
+    UsageError
+        Where it is not installed.
+    """
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    try:
+        import litellm
+    except ImportError:
+        raise UsageError("models need litellm: pip install 'usi[sim]'") from None
+    litellm.suppress_debug_info = True
+    litellm.telemetry = False
+    litellm.drop_params = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    return litellm
+
+
+def prices(settings: ModelSettings) -> tuple[float, float] | None:
+    """US dollars a token, in and out; ``None`` where neither settings nor litellm know them."""
+    if settings.price_in is not None and settings.price_out is not None:
+        return settings.price_in / 1e6, settings.price_out / 1e6
+    if settings.api_base is not None:
+        return None  # a name in the price list says nothing about another server's price
+    entry = _litellm().model_cost
+    names = (settings.model, settings.model.partition("/")[2])
+    found = next((entry[name] for name in names if name in entry), None)
+    if not found or found.get("output_cost_per_token") is None:
+        return None
+    return float(found.get("input_cost_per_token") or 0.0), float(found["output_cost_per_token"])
+
+
+def complete(
+    settings: ModelSettings,
+    messages: Sequence[Message],
+    *,
+    calls: Calls,
+    tools: Sequence[Mapping[str, Any]] = (),
+    seed: int | None = None,
+    nonce: int = 0,
+    json_object: bool = False,
+) -> Answer:
+    """Ask a model once; ``content``, ``tool_calls``, ``finish``, tokens and cost.
+
+    Parameters
+    ----------
+    settings, messages, tools, seed
+        As the model gets them.
+    calls
+        Of the episode.
+    nonce
+        Tells repeated questions of one episode apart in the cache.
+    json_object
+        Ask for a JSON object, where the provider can.
+
+    Raises
+    ------
+    EpisodeFault, Refused, RunStopped, ReplayMiss
+        See `Calls.remembered`.
+    """
+    asked: dict[str, Any] = {
+        "messages": list(messages),
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max_tokens": settings.max_tokens,
+        "seed": seed,
+        "tools": list(tools) or None,
+        "response_format": {"type": "json_object"} if json_object else None,
+        **settings.extra,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    request = {"kind": "chat", "model": settings.model, "api_base": settings.api_base, **asked}
+    if nonce:
+        request["nonce"] = nonce
+    length = sum(len(str(m.get("content") or "")) for m in messages) + len(str(list(tools)))
+    tokens = length // CHARACTERS_A_TOKEN + settings.max_tokens
+    zero = calls.runtime.replay or calls.runtime.ledger.budget.money in (None, 0)
+    price = None if zero else prices(settings)
+    money = 0.0
+    if price is not None:
+        money = (tokens - settings.max_tokens) * price[0] + settings.max_tokens * price[1]
+    return calls.remembered(
+        request,
+        lambda: _call(settings, asked),
+        target=settings.model,
+        most=(money, tokens),
+        per_minute=settings.per_minute,
+    )
+
+
+def _call(settings: ModelSettings, asked: Mapping[str, Any]) -> Answer:
+    litellm = _litellm()
+    secret = environment_secret(settings.key_env)
+    # A server of one's own never gets the key that the environment holds for somebody else.
+    key = secret or ("unused" if settings.api_base else None)
+    try:
+        response = litellm.completion(
+            model=settings.model,
+            api_base=settings.api_base,
+            api_key=key,
+            timeout=settings.timeout,
+            num_retries=0,
+            max_retries=0,
+            **asked,
+        )
+        answer = _answer(response)
+    except Exception as error:
+        raise _fault(litellm, error, settings, secret) from None
+    price = prices(settings)
+    answer["cost"] = (
+        0.0 if price is None else answer["tokens_in"] * price[0] + answer["tokens_out"] * price[1]
+    )
+    return answer
+
+
+def _answer(response: Any) -> Answer:
+    choice = response.choices[0]
+    message, usage = choice.message, getattr(response, "usage", None)
+    made = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.function.name, "arguments": call.function.arguments},
+        }
+        for call in message.tool_calls or ()
+    ]
+    return {
+        "content": message.content,
+        "tool_calls": made,
+        "finish": choice.finish_reason,
+        "tokens_in": int(getattr(usage, "prompt_tokens", 0) or 0),
+        "tokens_out": int(getattr(usage, "completion_tokens", 0) or 0),
+    }
+
+
+def _fault(
+    litellm: Any, error: Exception, settings: ModelSettings, secret: str | None
+) -> Exception:
+    detail = redact(f"{settings.model}: {error}".replace("\n", " "), [secret or ""])[:400]
+    kinds = litellm.exceptions
+    if isinstance(error, kinds.AuthenticationError | kinds.PermissionDeniedError):
+        return Refused(f"the provider refuses the key of {detail}")
+    if isinstance(error, kinds.NotFoundError):
+        return Refused(f"the provider does not know {detail}")
+    if isinstance(error, kinds.ContextWindowExceededError):
+        return EpisodeFault("context_window_exceeded", detail)
+    if isinstance(error, kinds.RateLimitError):
+        return Transient("rate_limited", detail, _retry_after(error))
+    if isinstance(error, kinds.Timeout):
+        return Transient("timeout", detail)
+    if isinstance(error, kinds.BadRequestError):
+        return EpisodeFault("provider_error", detail)
+    malformed = any(word in detail for word in ("JSON", "Expecting", "Invalid response", "choices"))
+    status = getattr(error, "status_code", None)
+    if malformed or not isinstance(
+        error, kinds.APIError | kinds.APIConnectionError | litellm.OpenAIError
+    ):
+        return Transient("malformed_response", detail)
+    return Transient("provider_error", f"{detail} (status {status})")
+
+
+def _retry_after(error: Any) -> float | None:
+    sources = (
+        getattr(error, "litellm_response_headers", None),
+        getattr(getattr(error, "response", None), "headers", None),
+    )
+    for headers in sources:
+        try:
+            value = (headers or {}).get("retry-after")
+            if value is not None:
+                return max(0.0, min(600.0, float(value)))
+        except (AttributeError, TypeError, ValueError):
+            continue
+    return None
