@@ -16,7 +16,8 @@ usi reads transcripts of people and of simulated users, and says how alike they 
 User-Sim Index with every component, the ceiling that people reach among themselves, and what
 was left out and why."""
 
-_EPILOG = """Exit codes: 0 done, 2 bad input or usage (nothing scored), 70 internal error.
+_EPILOG = """Exit codes: 0 done or PASS, 1 FAIL, 2 bad input or usage (nothing scored),
+3 INCONCLUSIVE, 70 internal error.
 
 First steps: usi demo; then usi score SIM.json --human PEOPLE.json"""
 
