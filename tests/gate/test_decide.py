@@ -428,3 +428,15 @@ def test_z_of_the_cards_is_the_gates() -> None:
     verdict = run(only(outcome=part(95.0, se=4.5)))
     check = next(c for c in verdict.simulators[0].checks if c.id == "outcome")
     assert check.low == pytest.approx(95 - Z * 4.5)
+
+
+def test_a_verdict_says_that_tasks_differ_and_what_the_reference_is() -> None:
+    assert "tasks of the two sides differ" in gate_scorecard(unpaired(), tier("C")).to_text()
+    reference = card(human=human(is_human=False))
+    assert "no human" in gate_scorecard(reference, tier("B")).to_text()
+
+
+def test_needed_names_the_absent_component_once() -> None:
+    verdict = run(only(outcome=absent("rewards are missing")))
+    assert [need.part for need in verdict.needed] == ["outcome"]
+    assert "rewards are missing" in verdict.needed[0].text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from usi.estimate import Estimate
 from usi.gate.bounds import ALPHA, Bounded, bounded, quantile
-from usi.gate.criteria import Criteria
+from usi.gate.criteria import GATED, Criteria
 from usi.gate.design import clusters, is_unpaired
 from usi.gate.keys import C2ST_SESSIONS
 from usi.gate.verdict import Check, Need
@@ -51,9 +51,12 @@ def needs(
         unit="clusters" if is_unpaired(simulator) else "tasks",
     )
     found: list[Need] = []
-    for check in checks:
-        if check.state == "inconclusive":
-            found += _need(check, simulator, criteria, sizes)
+    open_ = [check for check in checks if check.state == "inconclusive"]
+    absent = any(check.id in GATED and check.value is None for check in open_)
+    for check in open_:
+        if check.id == "index" and check.value is None and absent:
+            continue  # it follows from its components, which say what they need
+        found += _need(check, simulator, criteria, sizes)
     return tuple(found)
 
 
@@ -179,7 +182,7 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         "survey_bias": "more survey answers",
     }
     kinds = {"max_age_days": "rescore", "gaming": "nothing"}
-    text = texts.get(part, f"data for it ({check.message})")
+    text = texts.get(part, f"data that let it be assessed; now: {check.message}")
     return Need(part=part, kind=kinds.get(part, "data"), text=f"{part}: {text}")
 
 

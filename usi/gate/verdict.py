@@ -119,6 +119,7 @@ class Verdict(_Part):
                 for check in part.checks
                 if check.state == "warning"
             ]
+            lines += [f"    {visible(line)}" for line in part.context]
         lines += [f"  note: {visible(warning)}" for warning in self.warnings]
         note = f" ({self.exit_code_note})" if self.exit_code_note else ""
         lines.append(f"  exit code {self.exit_code}{note}")
