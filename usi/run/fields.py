@@ -74,6 +74,7 @@ _ALL = (
         "how ids were split into task and run",
         {"suffix": "always at the last underscore", "none": "never"},
     ),
+    Field("features", "f", "features scored, and the first digits of the hash of their names"),
     Field("lex", "l", "term lists, with their version"),
     Field(
         "bins",

@@ -26,21 +26,13 @@ FLOOR_REPLICATES = 100
 """Floors are shown without bounds; their few replicates only tell what can be assessed."""
 
 
-def constant_sessions(human: pl.DataFrame) -> Iterator[Session]:
-    """A user who says "ok" in every turn, once for each human session.
-
-    The number of turns is the people's mean (rounded), so that it tells nothing of the task.
-    """
-    mean = float(human["user_turns"].mean() or 1)  # type: ignore[arg-type]
-    turns = tuple(Turn("user", CONSTANT_TEXT) for _ in range(max(1, round(mean))))
-    for row in human.select("session_id", "domain", "task_id").iter_rows(named=True):
-        yield Session(
-            session_id=row["session_id"],
-            turns=turns,
-            simulator=CONSTANT,
-            domain=row["domain"] or "unknown",
-            task_id=row["task_id"],
-        )
+def constant_session(turns: int) -> Session:
+    """A user who says "ok" in each of so many turns."""
+    return Session(
+        session_id=CONSTANT,
+        turns=tuple(Turn("user", CONSTANT_TEXT) for _ in range(max(1, turns))),
+        simulator=CONSTANT,
+    )
 
 
 def echo_sessions(sessions: Iterable[Session]) -> Iterator[Session]:
@@ -64,13 +56,19 @@ def echo_sessions(sessions: Iterable[Session]) -> Iterator[Session]:
 
 
 def constant_frame(human: pl.DataFrame, profile: str) -> pl.DataFrame:
-    """Session table of the constant user, with the keys of the human sessions it stands beside."""
+    """Session table of the constant user: one session beside each human one, with its keys.
+
+    The number of turns is the people's mean (rounded), so that it tells nothing of the task.
+    """
     from usi.features.extract import extract_table
 
-    table = extract_table(constant_sessions(human), profile=profile, side="simulated").frame
-    keys = human.select("task", "participant", run=pl.col("batch").cast(pl.String))
-    own = table.drop("task", "run", "participant")
-    return pl.concat([own, keys], how="horizontal").select(table.columns)
+    mean = float(human["user_turns"].mean() or 1)  # type: ignore[arg-type]
+    one = extract_table([constant_session(round(mean))], profile=profile, side="simulated").frame
+    keys = human.select(
+        "session_id", "domain", "task", "participant", run=pl.col("batch").cast(pl.String)
+    )
+    own = one.drop(keys.columns)
+    return pl.concat([own[[0] * keys.height], keys], how="horizontal").select(one.columns)
 
 
 def behaviour_mean(result: Study) -> Estimate:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+import numpy as np
 import polars as pl
 
+from usi.features.robust_gather import REPAIR_COLUMNS
 from usi.score.robust.design import Design
+from usi.score.robust.outcomes import Success
 from usi.score.scorecard import LeftOut
 
 _WORDS = {
@@ -40,6 +43,27 @@ def session_reasons(table: pl.DataFrame, design: Design) -> Counter[str]:
         other = ~unit.drop_nulls().is_in(list(design.common))
         counts["session: the other side has no session of this task"] += int(other.sum())
     return +counts
+
+
+def repair_counts(table: pl.DataFrame) -> Counter[str]:
+    """What cleaning repaired on a side, by kind: turns changed, and messages that are no turn."""
+    counts: Counter[str] = Counter()
+    for name in REPAIR_COLUMNS:
+        if name not in table.columns:
+            continue
+        kind = name.removeprefix("rep_")
+        left = kind.removeprefix("no_turn_")
+        word = f"repaired turn: {kind}" if left == kind else f"message, no turn: {left}"
+        counts[word.replace("_", " ")] += int(table[name].sum() or 0)
+    return +counts
+
+
+def outcome_counts(success: Success, *, human: bool) -> Counter[str]:
+    """Sessions whose behaviour counts and whose outcome does not."""
+    values = success.human if human else success.simulator
+    if success.reason is not None:
+        return Counter()
+    return +Counter({"outcome: none, or a correct refusal": int(np.isnan(values).sum())})
 
 
 def merged(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:

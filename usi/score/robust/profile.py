@@ -12,12 +12,13 @@ from usi.errors import NotScorable, UsageError
 from usi.estimate import Estimate
 from usi.features.registry import get_profile as get_feature_profile
 from usi.features.table import SessionTable
+from usi.run.manifest import sha256_bytes
 from usi.run.signature import build, parse
 from usi.score.options import ScoreContext, ScoreOptions, Surveys
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.floors import CONSTANT, OTHER_DOMAIN, anchor, constant_frame, other_domain
 from usi.score.robust.human_card import human_card
-from usi.score.robust.left_out import session_reasons
+from usi.score.robust.left_out import outcome_counts, repair_counts, session_reasons
 from usi.score.robust.options import RobustOptions
 from usi.score.robust.reference import Reference, only_runs, reference
 from usi.score.robust.simulator_card import Anchors, simulator_card
@@ -141,7 +142,11 @@ def score_tables(
         cards.append(card)
     cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
     first = next(iter(studies.values()))[1]
-    dropped = session_reasons(people, replace(first.design, paired=False))
+    dropped = (
+        session_reasons(people, replace(first.design, paired=False))
+        + repair_counts(people)
+        + outcome_counts(first.success, human=True)
+    )
     return Scorecard(
         usi_version=__version__,
         profile=get_feature_profile(NAME).tag,
@@ -207,6 +212,7 @@ def _signature(
         "tasks": len(result.simulator.units),
         "subset": ",".join(subset) or None,
         "ids": None if options.run_ids == "auto" else options.run_ids,
+        "features": _scored_set(result),
         "lex": lexicon,
         "bins": source.removeprefix("pool:").replace(":", "@"),
         "reward": None if result.success.threshold is None else f"{result.success.threshold:g}",
@@ -216,6 +222,12 @@ def _signature(
         "v": __version__,
     }
     return str(build(INDEX, fields))
+
+
+def _scored_set(result: Study) -> str:
+    """How many features are scored, and the first digits of the hash of their names."""
+    names = sorted(name for own in result.selections.values() for name in own.scored)
+    return f"{len(names)}@{sha256_bytes(','.join(names).encode())[:4]}"
 
 
 def _common_signature(cards: Sequence[SimulatorCard]) -> str:

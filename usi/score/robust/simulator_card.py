@@ -18,7 +18,7 @@ from usi.score.robust.card_outcome import outcome_numbers
 from usi.score.robust.card_parts import Extras, components, index_of
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.floors import behaviour_mean
-from usi.score.robust.left_out import merged, session_reasons
+from usi.score.robust.left_out import merged, outcome_counts, repair_counts, session_reasons
 from usi.score.robust.options import MIN_CLUSTERS, RobustOptions
 from usi.score.robust.outcomes import label_counts
 from usi.score.robust.perceived import perceived_success
@@ -189,7 +189,12 @@ def simulator_card(
         index=index_of(result, extras),
         features={k: f for k, f in own.items() if f.dimension != "style"},
         style={k: f for k, f in own.items() if f.dimension == "style"},
-        left_out=merged(session_reasons(table, design), context.left_out.get(name, {})),
+        left_out=merged(
+            session_reasons(table, design),
+            repair_counts(table),
+            outcome_counts(result.success, human=False),
+            context.left_out.get(name, {}),
+        ),
         warnings=warnings_of(result, answers.warning if answers else None),
         signature=signature,
         design="paired" if design.paired else "unpaired",
