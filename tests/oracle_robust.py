@@ -228,7 +228,7 @@ def patterns(stem: str) -> dict[str, tuple[re.Pattern[str], re.Pattern[str] | No
     return out
 
 
-ROBUST, STYLE = patterns("robust1"), patterns("style1")
+ROBUST, STYLE, CONTEXT = patterns("robust1"), patterns("style1"), patterns("context1")
 
 
 def holds(definition: tuple[re.Pattern[str], re.Pattern[str] | None], text: str) -> bool:
@@ -332,6 +332,19 @@ def features(messages: list[dict[str, Any]]) -> dict[str, int]:
         elif holds(ROBUST["info_question"], lower):
             out["info"] += 1
             out["request"] += holds(ROBUST["request"], lower)
+    for name in (
+        "frustration", "helped_turns", "helped_politeness", "failed_turns", "failed_frustration"
+    ):  # fmt: skip
+        out[name] = 0
+    for (_, agent), lower in zip(turns, lowers, strict=True):
+        cross = any(holds(ROBUST[name], lower) for name in ("emotion", "accusation", "pushback"))
+        out["frustration"] += cross
+        if agent is not None and holds(CONTEXT["failed"], agent.lower()):
+            out["failed_turns"] += 1
+            out["failed_frustration"] += cross
+        elif agent is not None and holds(CONTEXT["helped"], agent.lower()):
+            out["helped_turns"] += 1
+            out["helped_politeness"] += holds(ROBUST["politeness"], lower)
     seen: set[str] = set()
     out["repeated"] = 0
     for lower in lowers:

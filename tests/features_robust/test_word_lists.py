@@ -15,7 +15,7 @@ from usi.features.robust_clean import clean_text
 from usi.features.robust_count import dashed, hits
 from usi.features.robust_lexicon import WordList, blanks, load_word_lists
 
-STEMS = ("robust1", "style1")
+STEMS = ("robust1", "style1", "context1")
 ENTRIES = [(stem, entry) for stem in STEMS for entry in load_word_lists(stem).entries]
 IDS = [entry.name for _, entry in ENTRIES]
 
@@ -32,7 +32,11 @@ def kernel(stem: str, name: str, text: str) -> bool:
 def oracle(stem: str, name: str, text: str) -> bool:
     cleaned, _ = oracle_robust.clean({"content": text})
     assert cleaned is not None, text
-    lists = oracle_robust.ROBUST if stem == "robust1" else oracle_robust.STYLE
+    lists = {
+        "robust1": oracle_robust.ROBUST,
+        "style1": oracle_robust.STYLE,
+        "context1": oracle_robust.CONTEXT,
+    }[stem]
     return oracle_robust.holds(lists[name], cleaned if name == "dash" else cleaned.lower())
 
 

@@ -203,7 +203,8 @@ def _simulator(
             "spread_index": spread,
             "correlation_difference": correlation_difference(people, candidate),
             "gaming": gaming,
-            "gaming_suspected": suspicious,
+            # Other people on other tasks fall out of the band, too: no suspicion there.
+            "gaming_suspected": suspicious and card.design != "unpaired",
             "collapsed": is_collapsed(spread, tests),
             "features": _with_distances(card.features, distances),
             "style": _with_distances(card.style, distances),

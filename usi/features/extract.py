@@ -163,6 +163,7 @@ def _identity(sessions: Sequence[Session], side: Side, seq: int) -> dict[str, pl
         "outcome_label": [s.outcome.label for s in sessions],
         "termination": [s.outcome.termination for s in sessions],
         "survey": [_survey(s) for s in sessions],
+        "error_tags": [None if s.error_tags is None else ",".join(s.error_tags) for s in sessions],
     }
     return {name: _series(name, values[name], dtype) for name, dtype in IDENTITY_SCHEMA.items()}
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import polars as pl
 
 from usi.features.kernel import Flat, Gathered, Ints
 from usi.features.spec import FeatureSpec
@@ -31,6 +33,10 @@ class Profile:
     always
         Those of ``columns`` that hold a number for sessions without a user turn too (what
         cleaning left out); elsewhere counts of such sessions are null.
+    types
+        Types of those of ``columns`` that are no 64-bit integers.
+    titles
+        Names of the dimensions where they differ from those of chat.
     without_denominator
         Value of a feature whose denominator is 0; ``None`` is undefined.
     """
@@ -44,6 +50,8 @@ class Profile:
     count: Callable[[Flat, Gathered], Mapping[str, Ints]]
     without_denominator: float | None = None
     always: tuple[str, ...] = ()
+    types: Mapping[str, pl.DataType] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tag(self) -> str:

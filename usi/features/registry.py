@@ -11,6 +11,10 @@ from usi.features.spec import FeatureSpec
 _MODULES = {"tau-usi": "usi.features.kernel_tau", "robust": "usi.features.robust"}
 """Where each profile's ``PROFILE`` stands; imported when it is asked for."""
 PROFILES: tuple[str, ...] = tuple(_MODULES)
+"""Profiles of conversations."""
+_LOG_MODULES = {"log": "usi.features.trace"}
+LOG_PROFILES: tuple[str, ...] = tuple(_LOG_MODULES)
+"""Profiles of operational logs: one row a case; `usi.features.trace_extract` makes the tables."""
 
 
 def get_profile(name: str) -> Profile:
@@ -22,9 +26,10 @@ def get_profile(name: str) -> Profile:
         For an unknown name, or a version that this usi does not have.
     """
     stem, _, version = name.partition("@")
-    if stem not in _MODULES:
-        raise unknown_name("profile", name, PROFILES)
-    profile: Profile = importlib.import_module(_MODULES[stem]).PROFILE
+    modules = {**_MODULES, **_LOG_MODULES}
+    if stem not in modules:
+        raise unknown_name("profile", name, tuple(modules))
+    profile: Profile = importlib.import_module(modules[stem]).PROFILE
     if version and version != profile.version:
         raise UsageError(f"profile {stem!r} has version {profile.version} here, not {version}")
     return profile

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from usi.features.kernel import Bools, Flat, Gathered, Ints
+from usi.features.kernel_project import project
 from usi.features.kernel_repeat import repeated_trigram
 from usi.features.robust_gather import REPAIR_COLUMNS, RobustExtra
 from usi.features.robust_lexicon import MASK, WordLists, load_word_lists
@@ -39,6 +40,7 @@ _ROBUST = (
 )
 _CASUAL = ("contraction", "disfluency", "misspelling")
 _STYLE = ("several_sentences", "comma")
+_FRUSTRATION = ("emotion", "accusation", "pushback")
 
 COLUMNS: tuple[str, ...] = (
     "politeness",
@@ -67,6 +69,11 @@ COLUMNS: tuple[str, ...] = (
     "several_sentences",
     "comma",
     "shortest",
+    "frustration",
+    "helped_turns",
+    "helped_politeness",
+    "failed_turns",
+    "failed_frustration",
     *REPAIR_COLUMNS,
 )
 """Integer columns of the profile, in order; turns a session unless said.
@@ -74,7 +81,9 @@ COLUMNS: tuple[str, ...] = (
 ``repeated`` turns that repeat an earlier one, ``trigrams`` word trigrams, ``trigrams_repeated``
 those that stood before in the session, ``trigram_flag`` 1 where one stands more than ten times,
 ``identifiers`` tokens, ``echo`` sum of shares in millionths, ``echo_units`` a million for each
-turn that has a share, ``shortest`` 10th percentile of words a turn;
+turn that has a share, ``shortest`` 10th percentile of words a turn, ``frustration`` turns with a
+word of negative feeling, blame or pushback, ``helped_turns`` and ``failed_turns`` turns that answer
+an agent message in which the agent helped or failed, and courtesy or frustration among these;
 then the repairs (`REPAIR_COLUMNS`).
 """
 
@@ -101,6 +110,14 @@ def count(flat: Flat, gathered: Gathered) -> Mapping[str, Ints]:
         | style_hits["misspelling"]
     )
     by_turn |= {name: style_hits[name] for name in _STYLE}
+    by_turn["frustration"] = np.logical_or.reduce([by_turn[name] for name in _FRUSTRATION])
+    helped, failed = _agent_acts(extra)
+    by_turn |= {
+        "helped_turns": helped,
+        "helped_politeness": helped & by_turn["politeness"],
+        "failed_turns": failed,
+        "failed_frustration": failed & by_turn["frustration"],
+    }
     columns = {name: flat.per_session(values) for name, values in by_turn.items()}
     columns["repeated"] = flat.per_session(repeated_turns(flat))
     columns["identifiers"] = flat.per_session(identifiers(text))
@@ -113,6 +130,17 @@ def count(flat: Flat, gathered: Gathered) -> Mapping[str, Ints]:
     for i, name in enumerate(REPAIR_COLUMNS):
         columns[name] = extra.repairs[:, i]
     return columns
+
+
+def _agent_acts(extra: RobustExtra) -> tuple[Bools, Bools]:
+    """Turns that answer a message in which the agent helped, or failed (which goes first)."""
+    lists = load_word_lists("context1")
+    said = pl.Series("text", project([text.lower() for text in extra.agents]), dtype=pl.String)
+    found = hits(said, lists, ("helped", "failed"))
+    # A last entry stands for "no agent message before": agent_of is -1 there.
+    failed = np.append(found["failed"], False)
+    helped = np.append(found["helped"], False) & ~failed
+    return helped[extra.agent_of], failed[extra.agent_of]
 
 
 def hits(text: pl.Series, lists: WordLists, names: tuple[str, ...]) -> dict[str, Bools]:

@@ -11,14 +11,16 @@ from typing import Literal
 
 import polars as pl
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Version of the session table's layout, kept in the Parquet metadata."""
 
 Dimension = Literal["conversation", "information", "clarification", "reaction", "style", "none"]
 DIMENSIONS: tuple[str, ...] = ("conversation", "information", "clarification", "reaction")
 """The four scored dimensions of chat, in the order of D1 to D4."""
 
-Kind = Literal["rate", "flag", "mean", "share", "cv", "count"]
+Kind = Literal[
+    "rate", "flag", "mean", "share", "cv", "count", "duration", "geometric", "value"
+]
 Scope = Literal["any", "paired"]
 
 
@@ -35,7 +37,9 @@ class FeatureSpec:
     kind
         ``rate``: numerator / denominator in [0, 1]. ``flag``: 0 or 1 a session. ``mean``: a sum
         over a count, unbounded. ``share``: one sum over another in [0, 1]. ``cv``: from integer
-        sums. ``count``: a number a session.
+        sums. ``count``: a number a session. ``duration``: microseconds, shown in hours.
+        ``geometric``: exp of a sum of logarithms over their number. ``value``: a number as it
+        stands, which may be negative.
     numerator, denominator
         Columns of the session table; the denominator ``""`` means the session itself.
     percent
@@ -101,6 +105,9 @@ IDENTITY_SCHEMA: dict[str, pl.DataType] = {
     "outcome_label": pl.String(),
     "termination": pl.String(),
     "survey": pl.String(),  # JSON object {item: answer}, null where there is none
+    # What the harness says the simulator did wrong: comma-separated tags, "" where it looked and
+    # found nothing, null where it did not look.
+    "error_tags": pl.String(),
 }
 """Columns that every session table has, whatever its profile, in this order."""
 

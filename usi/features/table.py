@@ -34,7 +34,7 @@ VALUE_KEYS = (
 
 def table_schema(profile: Profile) -> dict[str, pl.DataType]:
     """Columns and types of a profile's session table, in order."""
-    own = {name: pl.Int64() for name in profile.columns}
+    own = {name: profile.types.get(name, pl.Int64()) for name in profile.columns}
     return {**IDENTITY_SCHEMA, **CORE_COUNTS, **own}
 
 
@@ -52,12 +52,16 @@ class SessionTable:
         Tag of the word lists, such as ``tau19@1``.
     synthetic
         Whether a session said that it is a phantom's.
+    settings
+        Choices that the numbers rest on, as signature fields ``name:value`` joined by ``|``
+        (logs: definition of ping-pong, clock, ...); empty where there are none.
     """
 
     frame: pl.DataFrame
     profile: str
     lexicon: str
     synthetic: bool = False
+    settings: str = ""
 
     def __len__(self) -> int:
         """Return the number of sessions."""
@@ -89,6 +93,8 @@ class SessionTable:
         """
         if not tables:
             raise UsageError("there is no session table to join")
+        if len({table.settings for table in tables}) > 1:
+            raise UsageError("session tables made with different settings do not join")
         kinds = {(table.profile, table.lexicon) for table in tables}
         if len(kinds) > 1:
             names = ", ".join(sorted(f"{profile} ({lexicon})" for profile, lexicon in kinds))
@@ -97,7 +103,11 @@ class SessionTable:
         seq = pl.int_range(frame.height, dtype=pl.Int64, eager=True).alias("seq")
         synthetic = any(table.synthetic for table in tables)
         return SessionTable(
-            frame.with_columns(seq), tables[0].profile, tables[0].lexicon, synthetic
+            frame.with_columns(seq),
+            tables[0].profile,
+            tables[0].lexicon,
+            synthetic,
+            tables[0].settings,
         )
 
     def write(self, path: str | Path) -> None:
@@ -110,6 +120,7 @@ class SessionTable:
             profile=self.profile,
             lexicon=self.lexicon,
             synthetic=self.synthetic,
+            settings=self.settings,
         )
 
     @staticmethod

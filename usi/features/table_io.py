@@ -20,6 +20,7 @@ ROWS_PER_GROUP = 32_768
 """Rows of a Parquet row group: blocks are collected up to here before they are written."""
 _VERSION_KEY, _PROFILE_KEY, _LEXICON_KEY = "usi_session_table", "profile", "lexicon"
 _SYNTHETIC_KEY = "synthetic"
+_SETTINGS_KEY = "settings"
 _NOT_OURS = "is no session table that usi wrote"
 VALUE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 
@@ -31,6 +32,7 @@ def write_stream(
     profile: str,
     lexicon: str | None = None,
     synthetic: bool = False,
+    settings: str = "",
 ) -> int:
     """Write blocks of a session table (as `extract` yields them) to one Parquet file.
 
@@ -51,6 +53,7 @@ def write_stream(
         _PROFILE_KEY: chosen.name,
         _LEXICON_KEY: lexicon or chosen.lexicon,
         **({_SYNTHETIC_KEY: "true"} if synthetic else {}),
+        **({_SETTINGS_KEY: settings} if settings else {}),
     }
     arrow = _arrow(pl.DataFrame(schema=schema)).schema.with_metadata(metadata)
     rows = 0
@@ -67,8 +70,10 @@ def read_table(path: str | Path) -> SessionTable:
     """Read a session table; see `SessionTable.read`."""
     with _opened(path) as (file, profile, lexicon):
         frame = cast(pl.DataFrame, pl.from_arrow(file.read()))
-        synthetic = _SYNTHETIC_KEY.encode() in (file.schema_arrow.metadata or {})
-    return SessionTable(frame, profile.name, lexicon, synthetic)
+        pairs = file.schema_arrow.metadata or {}
+        synthetic = _SYNTHETIC_KEY.encode() in pairs
+        settings = pairs.get(_SETTINGS_KEY.encode(), b"").decode("utf-8", "replace")
+    return SessionTable(frame, profile.name, lexicon, synthetic, settings)
 
 
 def read_blocks(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[pl.DataFrame]:

@@ -11,6 +11,8 @@ import polars as pl
 
 from usi.features.spec import FeatureSpec
 
+MICROSECONDS_PER_HOUR = 3_600_000_000
+
 
 def derive(
     frame: pl.DataFrame, specs: Sequence[FeatureSpec], *, without_denominator: float | None
@@ -39,6 +41,12 @@ def _column(frame: pl.DataFrame, spec: FeatureSpec, empty: float | None) -> pl.S
     if spec.kind == "cv":
         return verbosity_cv(frame).alias(spec.name)
     numerator = frame[spec.numerator]
+    if spec.kind == "duration":
+        return (numerator / MICROSECONDS_PER_HOUR).cast(pl.Float64).alias(spec.name)
+    if spec.kind == "geometric":
+        mean = pl.col(spec.numerator) / pl.col(spec.denominator)
+        known = pl.when(pl.col(spec.denominator) > 0).then(mean.exp())
+        return frame.select(known.alias(spec.name)).to_series()
     if not spec.denominator:
         return numerator.cast(pl.Float64).alias(spec.name)
     expression = (

@@ -144,6 +144,7 @@ def robust_counts(plan: Plan, *, stopped: bool = True) -> dict[str, IntArray | N
         "emotion": marks["emotion"],
         "accusation": marks["accusation"],
         "pivot": marks["pivot"],
+        "frustration": marks["emotion"] | marks["accusation"] | marks["pushback"],
         "casual": plan.casual,
         "several_sentences": marks["several"],
         "comma": marks["comma"],
