@@ -276,6 +276,13 @@ def odd_frames(draw_):
                 .otherwise(pl.lit("ok"))
             )
         if draw_(st.booleans()):
+            frame = with_survey(frame, draw_(st.integers(0, 3)))
+        if draw_(st.booleans()):
+            label = pl.when(pl.int_range(pl.len()) % 2 == 0).then(
+                pl.lit(draw_(st.sampled_from(["full", "failure", "correct_refusal"])))
+            )
+            frame = frame.with_columns(outcome_label=label.otherwise(None))
+        if draw_(st.booleans()):
             frame = frame.with_columns(words=pl.lit(0), words_sq=pl.lit(0), words_first=pl.lit(0),
                                        words_first_two=pl.lit(0))  # fmt: skip
         sides.append(frame)
@@ -294,7 +301,7 @@ def numbers(data):
             yield from numbers(part)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(frames=odd_frames(), design=st.sampled_from(["auto", "unpaired"]))
 def test_law_what_could_not_be_assessed_has_a_reason_and_no_number(frames, design):
     human, sim = frames
@@ -310,7 +317,7 @@ def test_law_what_could_not_be_assessed_has_a_reason_and_no_number(frames, desig
             assert estimate["reason"]
     part = card.simulators[0]
     assert set(part.components) == set(COMPONENTS)
-    if sim["reward"].null_count() == sim.height:
+    if sim["reward"].null_count() == sim["outcome_label"].null_count() == sim.height:
         assert part.components["outcome"].status == "not_assessed"
         assert part.success_gap.status == "not_assessed"
     if min(part.n.clusters, sim.height) < 2:

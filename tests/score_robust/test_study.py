@@ -10,6 +10,7 @@ from score_robust.population import RATES, SPECS, difficulty, draw
 from usi.errors import NotScorable, UsageError
 from usi.score.robust.batches import batch_ranges
 from usi.score.robust.card_outcome import outcome_numbers
+from usi.score.robust.card_parts import label_detail
 from usi.score.robust.contrast import contrast
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.options import RobustOptions
@@ -135,6 +136,27 @@ def test_rewards_need_a_declared_threshold():
     result = run(HUMAN, sim, reward_threshold=0.5)
     assert result.success.threshold == 0.5
     assert np.nanmean(result.success.simulator) == 1.0
+
+
+def test_label_distance_by_hand():
+    human = HUMAN.with_columns(
+        outcome_label=pl.when(pl.col("batch") == 1)
+        .then(pl.lit("full"))
+        .otherwise(pl.lit("failure"))
+    )
+    sim = SIM.with_columns(
+        outcome_label=pl.when(pl.col("run") == "1")
+        .then(pl.lit("full"))
+        .otherwise(pl.lit("correct_refusal"))
+    )
+    result = run(human, sim, strata="domain")
+    found = label_detail(result)
+    # people: 1/3 full, 2/3 failure; simulator: 1/2 full, 1/2 correct refusal
+    expected = (abs(1 / 2 - 1 / 3) + 2 / 3 + 1 / 2) / 2
+    assert found["label_total_variation"].value == pytest.approx(expected)
+    assert found["correct_refusal_gap"].value == pytest.approx(0.5)
+    assert found["correct_refusal_gap"].low == pytest.approx(0.5)  # the same in every task
+    assert label_detail(run(HUMAN, sim)) == {}
 
 
 def test_success_with_another_agent_is_not_compared():
