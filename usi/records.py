@@ -6,6 +6,7 @@ scoring profile, since two profiles clean differently.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -136,3 +137,51 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
     error_tags: tuple[str, ...] | None = None
     row: int = 0
     meta: dict[str, Any] = {}
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One row of an operational log.
+
+    Attributes
+    ----------
+    activity
+        What happened, or the state after it, as found.
+    timestamp
+        When, in UTC.
+    start
+        When it began, where the log has both ends.
+    resource, group, level, site
+        Person, team, support line, organisation; ``None`` where blank.
+    fields
+        Every other column that was read.
+    row
+        Order in the log, from 0.
+    """
+
+    activity: str
+    timestamp: datetime
+    start: datetime | None = None
+    resource: str | None = None
+    group: str | None = None
+    level: str | None = None
+    site: str | None = None
+    fields: dict[str, Any] = {}
+    row: int = 0
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """One ticket in an operational log: the unit that features of logs are computed on.
+
+    Attributes
+    ----------
+    case_id
+        As found.
+    events
+        By time; ties in the order of the file.
+    simulator
+        Label of the candidate; empty for people.
+    """
+
+    case_id: str
+    events: tuple[Event, ...] = ()
+    simulator: str = ""

@@ -91,7 +91,7 @@ def read_calendar(table: Mapping[str, Any]) -> Calendar:
     for day in days:
         if day not in DAYS:
             raise unknown_name("day", day, DAYS)
-    start, end = (_clock(table.get(name, usual)) for name, usual in (("start", "08:00"), ("end", "18:00")))
+    start, end = _clock(table.get("start", "08:00")), _clock(table.get("end", "18:00"))
     if not days or start >= end:
         raise UsageError("a calendar needs a day, and a start before its end")
     free = tuple(sorted({_date(value) for value in table.get("holidays", [])}))

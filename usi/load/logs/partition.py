@@ -70,9 +70,7 @@ class CaseStore:
         self._finish()
         self.roles = tuple(role for role in stream.roles if survey.has(role))
         known = {file.layout for file in self.notes.files} <= {"csv", "parquet"}
-        self.fields = tuple(
-            name for name in stream.fields if known or survey.has(FIELD + name)
-        )
+        self.fields = tuple(name for name in stream.fields if known or survey.has(FIELD + name))
 
     def __enter__(self) -> CaseStore:
         return self
@@ -166,9 +164,8 @@ class _Survey:
             if len(seen) < 2:
                 column = frame[name].drop_nulls()
                 if len(column):
-                    seen |= {column[0]}
                     other = column.filter(column != column[0])
-                    seen |= {other[0]} if len(other) else set()
+                    seen.update({column[0]}, other.head(1).to_list())
 
     def finish(self) -> None:
         named = [name for name, seen in self._only.items()
