@@ -134,3 +134,18 @@ def test_signed_gaps_cover_the_truth():
         gap = outcome_numbers(one(100, 3, 3, number, success_logit=0.7)).gap
         inside.append(gap.low < true < gap.high)
     assert np.mean(inside) > 0.90 - 2.6 * np.sqrt(0.09 / 40)
+
+
+def test_unpaired_perfect_simulators_stand_at_their_ceiling():
+    # 100 tasks of 3 sessions a side, other tasks on the two sides: about 95 on the dimensions
+    raw, ceiling = [], []
+    for number in range(20):
+        human = draw(100, 3, seed=100 + number, first=1000 * (number + 1))
+        other = {"first": 500_000 + 1000 * number, "side": "simulated"}
+        sim = draw(100, 3, seed=9000 + number, **other)
+        result = study(reference(human, SPECS), sim, RobustOptions(replicates=100))
+        assert not result.design.paired
+        raw.append(np.mean([result.scores[name].raw for name in PARTS[:4]]))
+        ceiling.append(np.mean([result.ceiling[name] for name in PARTS[:4]]))
+    assert np.mean(raw) == pytest.approx(np.mean(ceiling), abs=1.0)
+    assert np.mean(raw) == pytest.approx(94.8, abs=1.2)
