@@ -41,7 +41,7 @@ def _terms(
         paired=result.design.paired,
         on_simulator=on_simulator,
         replicates=replicates,
-        seed=CONTEXT_REPLICATES,
+        seed=result.seed,
     )
     found = all_terms(data, result.reference.specs, result.selections)
     return {name: terms for name, terms in found.items() if name in result.scores}
@@ -90,12 +90,15 @@ class Context:
 
 
 def _mean_over(
-    pairs: Sequence[tuple[SideSums, SideSums]], result: Study, *, on_simulator: bool
+    pairs: Sequence[tuple[SideSums, SideSums]],
+    result: Study,
+    *,
+    on_simulator: bool,
+    replicates: int = CONTEXT_REPLICATES,
 ) -> dict[str, tuple[float, Array]]:
     """Component -> mean raw score and mean replicates over pairs (those that all pairs have)."""
     found = [
-        _terms(result, a, b, replicates=CONTEXT_REPLICATES, on_simulator=on_simulator)
-        for a, b in pairs
+        _terms(result, a, b, replicates=replicates, on_simulator=on_simulator) for a, b in pairs
     ]
     names = [name for name in PARTS if found and all(name in terms for terms in found)]
     return {
@@ -107,11 +110,12 @@ def _mean_over(
     }
 
 
-def versus_humans(result: Study) -> Context:
+def versus_humans(result: Study, *, bounds: bool = True) -> Context:
     """How much better people agree with each other than the simulator with them.
 
     One run against one batch on both sides, so that the noise of |a - b| is the same in both;
     normal bounds from the bootstrap. Context only: the deficit shrinks with n, so it is no gate.
+    Without `bounds` only people are compared, and the difference is left out.
     """
     human, simulator = result.human, result.simulator
     if not result.design.paired or len(human.splits) < 2:
@@ -125,16 +129,23 @@ def versus_humans(result: Study) -> Context:
         human, simulator = _one_bin(human), _one_bin(simulator)
     batches = [_split(human, j) for j in range(min(MOST_SPLITS, len(human.splits)))]
     runs = [_split(simulator, r) for r in range(min(MOST_SPLITS, len(simulator.splits)))]
-    people = _mean_over(list(combinations(batches, 2)), result, on_simulator=False)
-    model = _mean_over(
-        [(run, batch) for run in runs for batch in batches],
+    people = _mean_over(
+        list(combinations(batches, 2)),
         result,
-        on_simulator=result.on_simulator,
+        on_simulator=False,
+        replicates=CONTEXT_REPLICATES if bounds else 0,
     )
     components = {name: tidy(value) for name, (value, _) in people.items()}
     index = None
     if people.keys() >= set(PARTS):
         index = tidy(float(np.mean([people[name][0] for name in PARTS])))
+    if not bounds:
+        return Context(components, index, not_assessed("people alone"))
+    model = _mean_over(
+        [(run, batch) for run in runs for batch in batches],
+        result,
+        on_simulator=result.on_simulator,
+    )
     common = [name for name in PARTS if name in people and name in model]
     if len(common) < len(PARTS):
         reason = "a single run or batch is too small for every component"

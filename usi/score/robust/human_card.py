@@ -45,7 +45,7 @@ def human_card(
     context
         What is known about the inputs.
     among
-        One batch against another, from the first simulator in a paired design; else ``None``.
+        One batch against another; ``None`` where the reference has no tasks.
     dropped
         Sessions of the reference that no simulator was compared with, by reason.
     """

@@ -15,8 +15,16 @@ from usi.features.table import SessionTable
 from usi.run.manifest import sha256_bytes
 from usi.run.signature import build, parse
 from usi.score.options import ScoreContext, ScoreOptions, Surveys
+from usi.score.robust.batches import Context, versus_humans
 from usi.score.robust.difficulty import Pool
-from usi.score.robust.floors import CONSTANT, OTHER_DOMAIN, anchor, constant_frame, other_domain
+from usi.score.robust.floors import (
+    CONSTANT,
+    FLOOR_REPLICATES,
+    OTHER_DOMAIN,
+    anchor,
+    constant_frame,
+    other_domain,
+)
 from usi.score.robust.human_card import human_card
 from usi.score.robust.left_out import outcome_counts, repair_counts, session_reasons
 from usi.score.robust.options import RobustOptions
@@ -123,10 +131,9 @@ def score_tables(
     anchors = _anchors(ref, own, context)
     lexicon = human.lexicon
     cards: list[SimulatorCard] = []
-    among = None
     for label, (frame, result) in studies.items():
         survey = survey_side(result, label, surveys, own)
-        card, context_among = simulator_card(
+        card = simulator_card(
             label,
             result,
             frame,
@@ -138,7 +145,6 @@ def score_tables(
             signature=_signature(result, survey.design if survey.pairs else None, lexicon,
                                  options, own, context),
         )  # fmt: skip
-        among = among or (context_among if context_among.components else None)
         cards.append(card)
     cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
     first = next(iter(studies.values()))[1]
@@ -154,7 +160,7 @@ def score_tables(
         synthetic=context.synthetic,
         difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
         settings=_settings(own, options, context),
-        human=human_card(ref, context, among, dropped),
+        human=human_card(ref, context, _among(ref, own, pool), dropped),
         simulators=tuple(cards),
         inputs=context.inputs,
         warnings=tuple(Warning_(code=c, message=m) for c, m in context.warnings),
@@ -171,6 +177,14 @@ def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Ancho
             studies[name] = result
     others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
     return Anchors.of(studies, others)
+
+
+def _among(ref: Reference, own: RobustOptions, pool: Pool | None) -> Context | None:
+    """One human batch against another over all tasks, whatever simulators are scored."""
+    batches = pl.col("batch").cast(pl.String)
+    people = replace(own, replicates=FLOOR_REPLICATES, design="auto", tasks="common")
+    result = study(ref, ref.frame.with_columns(run=batches), people, pool=pool)
+    return versus_humans(result, bounds=False) if result.design.paired else None
 
 
 def _settings(own: RobustOptions, options: ScoreOptions, context: ScoreContext) -> dict[str, str]:

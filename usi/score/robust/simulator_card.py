@@ -11,7 +11,7 @@ import polars as pl
 from usi.estimate import Estimate, not_assessed
 from usi.features.spec import DIMENSIONS
 from usi.score.options import ScoreContext
-from usi.score.robust.batches import Context, batch_ranges, versus_humans
+from usi.score.robust.batches import batch_ranges, versus_humans
 from usi.score.robust.bounds import tidy
 from usi.score.robust.card_features import features
 from usi.score.robust.card_outcome import outcome_numbers
@@ -158,9 +158,8 @@ def simulator_card(
     pool: Pool | None,
     context: ScoreContext,
     signature: str,
-) -> tuple[SimulatorCard, Context]:
-    """Put the card together; also what people say of each other on the same tasks."""
-    among = versus_humans(result)
+) -> SimulatorCard:
+    """Put the card together."""
     extras = Extras(batch_ranges(result), anchors.best())
     parts = components(result, extras)
     answers = survey_result(survey, result, options)
@@ -175,7 +174,7 @@ def simulator_card(
     human_in = result.reference.frame.filter(pl.Series(_inside(result)))
     labels = {"human": label_counts(human_in), "simulator": label_counts(result.frame)}
     missing = survey.reason or "no survey"
-    card = SimulatorCard(
+    return SimulatorCard(
         name=name,
         n=Sizes(
             tasks=len(result.simulator.units),
@@ -224,9 +223,8 @@ def simulator_card(
         reward_threshold=result.success.threshold,
         tier_limit=None if design.paired else "C",
         inconclusive=((few_clusters(result),) if min(result.data.clusters) < MIN_CLUSTERS else ()),
-        versus_humans=among.difference,
+        versus_humans=versus_humans(result).difference,
     )
-    return card, among
 
 
 def _inside(result: Study) -> np.ndarray:

@@ -56,6 +56,8 @@ class Study:
         By component; a component that can't be assessed is absent, `reasons` says why.
     rule
         How standard errors become bounds.
+    seed
+        Seed of its draws.
     """
 
     reference: Reference
@@ -74,6 +76,7 @@ class Study:
     ceiling: dict[str, float]
     reasons: dict[str, str]
     rule: Interval
+    seed: int
 
     @property
     def on_simulator(self) -> bool:
@@ -183,6 +186,7 @@ def study(
         ceiling=ceilings(errors, data, terms, specs),
         reasons=reasons,
         rule=rule,
+        seed=options.seed,
     )
 
 
