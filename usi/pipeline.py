@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
@@ -17,6 +17,7 @@ from usi.errors import unknown_name
 from usi.features.extract import extract_table
 from usi.features.table import SessionTable
 from usi.load import LoadNotes, LoadOptions, open_sessions
+from usi.load.frames import is_frame, open_frame
 from usi.load.options import MAX_RECORD
 from usi.records import Session, Side
 from usi.score.assembly import (
@@ -28,6 +29,7 @@ from usi.score.assembly import (
     read_people,
 )
 from usi.score.inputs import Watched, difficulty_file, split_by_simulator, with_keys
+from usi.score.load_facts import with_load_facts
 from usi.score.options import RunIds, ScoreOptions, Surveys
 from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
 
@@ -70,19 +72,23 @@ class Loaded:
 
 
 def load(
-    paths: Paths,
+    paths: Paths | pd.DataFrame | pl.DataFrame,
     *,
     format: str | None = None,  # noqa: A002
     domain: str | None = None,
     name: str | None = None,
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map: Mapping[str, str] | None = None,  # noqa: A002
 ) -> Loaded:
     """Read transcripts of any known format into memory.
 
     Parameters
     ----------
     paths
-        Files, folders or archives.
-    format, domain, name
+        Files, folders or archives; or a frame of pandas or polars with one message a row.
+    format, domain, name, user_role, user_speaker, flip, map
         See `usi.load.LoadOptions`.
 
     Raises
@@ -90,7 +96,19 @@ def load(
     InputError
         With every bad row, its file, row and field.
     """
-    stream = open_sessions(paths, options=LoadOptions(format=format, domain=domain, name=name))
+    options = LoadOptions(
+        format=format,
+        domain=domain,
+        name=name,
+        user_role=user_role,
+        user_speaker=user_speaker,
+        flip=flip,
+        map=map or {},
+    )
+    if is_frame(paths):
+        stream = open_frame(paths, options)
+    else:
+        stream = open_sessions(cast(Paths, paths), options=options)
     return Loaded(tuple(stream), stream.label, stream.notes)
 
 
@@ -105,6 +123,10 @@ def features(
     name: str | None = None,
     max_record: int = MAX_RECORD,
     run_ids: RunIds = "auto",
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map: Mapping[str, str] | None = None,  # noqa: A002
 ) -> SessionTable:
     """Compute the session table of transcripts: one row a session, in input order, with keys.
 
@@ -117,14 +139,23 @@ def features(
         which messages are dropped.
     profile
         Scoring profile; default: see `usi.score.profiles.default_profile`.
-    format, domain, name, max_record, run_ids
+    format, domain, name, max_record, run_ids, user_role, user_speaker, flip, map
         As for `load` and `score`.
     """
     chosen = get_profile(profile)
     if isinstance(source, Loaded):
         sessions, label = Watched(source.sessions), source.label
     else:
-        options = LoadOptions(format=format, domain=domain, name=name, max_record=max_record)
+        options = LoadOptions(
+            format=format,
+            domain=domain,
+            name=name,
+            max_record=max_record,
+            user_role=user_role,
+            user_speaker=user_speaker,
+            flip=flip,
+            map=map or {},
+        )
         stream = open_sessions(source, options=options)
         sessions, label = Watched(stream), stream.label
     table = extract_table(sessions, profile=chosen.name, side=side, source=cleaning)
@@ -239,4 +270,7 @@ def score_with_tables(
     )
     settings = {**card.settings, "surveys": where}
     card = card.model_copy(update={"settings": settings})
+    card = with_load_facts(
+        card, candidates.tables, {**candidates.losses, "": people.losses.get("", [])}
+    )
     return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys)

@@ -86,6 +86,7 @@ def test_identity_is_carried_as_found() -> None:
             agent="g",
             outcome=Outcome(reward=0.5, label="partial", termination="stop"),
             survey=(SurveyAnswer("b", "Yes"), SurveyAnswer("a", None)),
+            error_tags=("user_error", "hallucination_retry"),
         )
     )
     wanted = {
@@ -111,6 +112,7 @@ def test_identity_is_carried_as_found() -> None:
         "outcome_label": "partial",
         "termination": "stop",
         "survey": '{"b": "Yes", "a": null}',
+        "error_tags": "user_error,hallucination_retry",
     }
     assert {name: found[name] for name in IDENTITY_SCHEMA} == wanted
 

@@ -10,14 +10,18 @@ from usi.cli.console import note, out, working
 from usi.cli.options import (
     Domain,
     Files,
+    Flip,
     Force,
     Format,
+    Map,
     MaxRecord,
     Name,
     Outputs,
     Profile,
     Quiet,
     SideName,
+    UserRole,
+    UserSpeaker,
 )
 
 
@@ -37,6 +41,10 @@ def command(
     name: Name = None,
     format_: Format = None,
     max_record: MaxRecord = None,
+    user_role: UserRole = None,
+    user_speaker: UserSpeaker = None,
+    flip: Flip = False,
+    map_: Map = None,
 ) -> None:
     """Compute the behavioural features, one row a session, in input order.
 
@@ -55,7 +63,7 @@ def command(
 
     from usi import pipeline
     from usi.cli.options import parse_size, pick
-    from usi.cli.reading import sources
+    from usi.cli.reading import sources, who_and_where
     from usi.cli.settings import find_workspace
     from usi.features.table_io import VALUE_SUFFIXES, write_values
     from usi.load.options import MAX_RECORD
@@ -76,6 +84,7 @@ def command(
             domain=pick(domain, own.domain),
             name=name,
             max_record=MAX_RECORD if size is None else parse_size(size),
+            **who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_),
         )
     writers: dict[Path, report_files.Writer] = {
         path: table.write if form == sessions else partial(write_values, table)

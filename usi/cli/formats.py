@@ -1,26 +1,19 @@
-"""``usi formats``: what usi reads, and how it recognises it."""
+"""``usi formats``: what usi reads and writes, and what each format can and cannot carry."""
 
 from __future__ import annotations
 
-from usi.cli.console import console, out, printed
-from usi.cli.options import Print, Printed
+from typing import Any
 
-_WORDS = {
-    "tau-usi": "object of id -> session; human batches by _ann2/_ann3, runs by _1/_2/_3",
-    "tau-bench": "array of runs with traj, also {metrics, results}",
-    "tau2": "tau2-bench results.json with simulations, also its folder layout",
-    "odyssim": "*_task_results.json: {benchmark, results: [...]}",
-    "star": "STAR dialogues {DialogueID, Events, Scenario}, one a file; a folder or archive",
-    "abredial": "AB-ReDial annotated_dialogues.csv: one person's rating of a dialogue a row",
-    "usi-jsonl": "one session a line with messages or conversation; the general form",
-}
+from usi.cli.console import console, note, out, printed
+from usi.cli.options import Print, Printed
 
 
 def command(print_: Print = Printed.AUTO) -> None:
-    """List the transcript formats that usi reads.
+    """List the transcript formats that usi reads, and what each can and cannot carry.
 
     The format is chosen by what a file holds, never by its name; --format overrides that. Files,
-    folders, .gz, .xz, .zst, .zip and .tar.* are read as they are, and - reads stdin.
+    folders, .gz, .xz, .zst, .zip and .tar.* are read as they are, and - reads stdin. Installed
+    packages bring formats of their own (entry points usi.loaders, see docs/own-format.md).
 
     \b
     Example:
@@ -29,16 +22,63 @@ def command(print_: Print = Printed.AUTO) -> None:
     """
     import json
 
-    from rich.table import Table
+    from usi.load.registry import registry
 
-    from usi.load import FORMATS
-
+    found = registry()
     choice = printed(print_)
     if choice is Printed.JSON:
-        found = [{"format": name, "holds": _WORDS.get(name, "")} for name in FORMATS]
-        out(json.dumps(found, indent=2) + "\n")
+        out(json.dumps(_rows(), indent=2) + "\n")
     elif choice is Printed.TABLE:
-        table = Table("format", "what the file holds", box=None, pad_edge=False)
-        for name in FORMATS:
-            table.add_row(name, _WORDS.get(name, ""))
-        console().print(table)
+        console().print(_table(_rows()))
+        console().print(
+            "● carried, · not: what the agent says, tool calls, task ids, runs, how it ended, "
+            "survey, who took part; written: a target of usi convert"
+        )
+    for message in found.broken:
+        note(f"plug-in passed over: {message}", quiet=False)
+
+
+def _rows() -> list[dict[str, Any]]:
+    from usi.load.reader import CARRIED
+    from usi.load.registry import registry
+    from usi.load.targets import TARGETS
+
+    found = registry()
+    written = {"table" if name == "csv" else name: target for name, target in TARGETS.items()}
+    rows = []
+    for name, reader in found.readers.items():
+        about = reader.ABOUT
+        target = written.get(name)
+        rows.append(
+            {
+                "format": name,
+                "holds": about.holds,
+                "carries": {part: part in about.carries for part in CARRIED},
+                "lacks": about.lacks,
+                "follows": about.follows,
+                "written_by_convert": target is not None,
+                "lost_in_writing": target.loses if target else None,
+                "plugin": name in found.plugins,
+            }
+        )
+    return rows
+
+
+def _table(rows: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    from usi.load.reader import CARRIED
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("format", no_wrap=True)
+    for part in CARRIED:
+        table.add_column(part, justify="center", no_wrap=True)
+    table.add_column("written", justify="center")
+    table.add_column("what the file holds; what it can't carry")
+    for row in rows:
+        marks = ["●" if row["carries"][part] else "·" for part in CARRIED]
+        words = Text.assemble(f"{row['holds']}. ", (f"Not: {row['lacks']}.", "dim"))
+        written = "●" if row["written_by_convert"] else "·"
+        table.add_row(Text(row["format"]), *marks, written, words)
+    return table

@@ -108,6 +108,35 @@ MaxRecord = Annotated[
     ),
 ]  # fmt: skip
 
+UserRole = Annotated[
+    str | None,
+    typer.Option(
+        "--user-role", metavar="ROLE", help="Messages of this role are the user's.",
+        rich_help_panel=_READ, show_default=False,
+    ),
+]  # fmt: skip
+UserSpeaker = Annotated[
+    str | None,
+    typer.Option(
+        "--user-speaker", metavar="NAME", help="Messages of this speaker are the user's.",
+        rich_help_panel=_READ, show_default=False,
+    ),
+]  # fmt: skip
+Flip = Annotated[
+    bool,
+    typer.Option(
+        "--flip", help="Swap user and assistant: logs that store the simulator as assistant.",
+        rich_help_panel=_READ,
+    ),
+]  # fmt: skip
+Map = Annotated[
+    str | None,
+    typer.Option(
+        "--map", metavar="MAP", show_default=False, rich_help_panel=_READ,
+        help="Columns of a table: session=COLUMN,role=COLUMN,text=COLUMN,...",
+    ),
+]  # fmt: skip
+
 _UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 

@@ -18,14 +18,45 @@ def load_options(
     domain: str | None = None,
     name: str | None = None,
     max_record: str | int | None = None,
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map_: str | None = None,
 ) -> LoadOptions:
     """Options of the loaders; what is not given keeps its default."""
     from usi.load import LoadOptions
 
     given: dict[str, Any] = {"format": format_, "domain": domain, "name": name}
+    given |= who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_)
     if max_record is not None:
         given["max_record"] = parse_size(max_record)
     return LoadOptions(**given)
+
+
+def who_and_where(
+    *,
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map_: str | None = None,
+) -> dict[str, Any]:
+    """Who the user is and which column means what: command line over ``[load]`` of the settings.
+
+    A user that the command line names takes the place of whatever the settings say of it.
+    """
+    from usi.cli.settings import find_workspace
+    from usi.load.columns import check_map, parse_map
+
+    own = find_workspace().settings.load
+    if user_role is None and user_speaker is None and not flip:
+        user_role, user_speaker, flip = own.user_role, own.user_speaker, own.flip
+    check_map(own.map)
+    return {
+        "user_role": user_role,
+        "user_speaker": user_speaker,
+        "flip": flip,
+        "map": own.map if map_ is None else parse_map(map_),
+    }
 
 
 def sources(files: Iterable[str]) -> list[Path]:

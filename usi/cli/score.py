@@ -10,8 +10,10 @@ from usi.cli.options import (
     Domain,
     ExitZero,
     Files,
+    Flip,
     Force,
     Format,
+    Map,
     MaxRecord,
     Name,
     Outputs,
@@ -21,6 +23,8 @@ from usi.cli.options import (
     Quiet,
     RunIds,
     SideName,
+    UserRole,
+    UserSpeaker,
 )
 
 _COMPARED = "What is compared"
@@ -105,6 +109,10 @@ def command(
     name: Name = None,
     format_: Format = None,
     max_record: MaxRecord = None,
+    user_role: UserRole = None,
+    user_speaker: UserSpeaker = None,
+    flip: Flip = False,
+    map_: Map = None,
 ) -> None:
     """Score simulators against a human reference.
 
@@ -138,6 +146,10 @@ def command(
         name=name,
         format=format_,
         max_record=max_record,
+        user_role=user_role,
+        user_speaker=user_speaker,
+        flip=flip,
+        map=map_,
         outputs=decision.scorecards,
         force=force,
     )

@@ -35,6 +35,10 @@ class Request:
     name: str | None = None
     format: str | None = None
     max_record: str | None = None
+    user_role: str | None = None
+    user_speaker: str | None = None
+    flip: bool = False
+    map: str | None = None
     outputs: tuple[Path, ...] = ()
     force: bool = False
 
@@ -77,6 +81,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
     UsageError
         Where no reference is named.
     """
+    from usi.cli.reading import who_and_where
     from usi.cli.settings import find_workspace
     from usi.score.options import ScoreOptions
 
@@ -94,6 +99,12 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         "domain": pick(request.domain, own.domain),
         "format": pick(request.format, own.format),
         "name": request.name,
+        **who_and_where(
+            user_role=request.user_role,
+            user_speaker=request.user_speaker,
+            flip=request.flip,
+            map_=request.map,
+        ),
     }
     size: str | int | None = request.max_record or own.max_record
     if size is not None:

@@ -44,6 +44,15 @@ class FeaturesSettings(_Table):
     max_record: str | int | None = None
 
 
+class LoadSettings(_Table):
+    """``[load]``: how transcripts are read, for every verb; ``[load.map]`` names columns."""
+
+    user_role: str | None = None
+    user_speaker: str | None = None
+    flip: bool = False
+    map: dict[str, str] = Field(default_factory=dict)
+
+
 class DemoSettings(_Table):
     """``[demo]``: the options of ``usi demo``."""
 
@@ -57,6 +66,7 @@ class Settings(_Table):
     score: ScoreSettings = ScoreSettings()
     features: FeaturesSettings = FeaturesSettings()
     demo: DemoSettings = DemoSettings()
+    load: LoadSettings = LoadSettings()
     gate: dict[str, Any] = Field(default_factory=dict)
 
 

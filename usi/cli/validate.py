@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from usi.cli.console import out, printed, working
-from usi.cli.options import Domain, ExitZero, Files, Format, MaxRecord, Print, Printed, Quiet
+from usi.cli.options import (
+    Domain,
+    ExitZero,
+    Files,
+    Flip,
+    Format,
+    Map,
+    MaxRecord,
+    Print,
+    Printed,
+    Quiet,
+    UserRole,
+    UserSpeaker,
+)
 from usi.report.text import printable
 
 if TYPE_CHECKING:
@@ -24,20 +37,34 @@ def command(
     domain: Domain = None,
     format_: Format = None,
     max_record: MaxRecord = None,
+    user_role: UserRole = None,
+    user_speaker: UserSpeaker = None,
+    flip: Flip = False,
+    map_: Map = None,
 ) -> None:
     """Say what files hold and what is wrong with them; score nothing.
 
     Every bad row is named with file, row and field. Exit code 2 where there is one. Failed runs
-    are no problem of the file: they are counted by reason.
+    are no problem of the file: they are counted by reason. What was dropped, guessed and merged
+    in reading is counted, too.
 
     \b
-    Example:
+    Examples:
       usi validate results/*.json
+      usi validate chats.csv --map session=conv_id,role=speaker,text=utterance
     """
     from usi.cli.reading import load_options
     from usi.load import validate
 
-    options = load_options(format_=format_, domain=domain, max_record=max_record)
+    options = load_options(
+        format_=format_,
+        domain=domain,
+        max_record=max_record,
+        user_role=user_role,
+        user_speaker=user_speaker,
+        flip=flip,
+        map_=map_,
+    )
     found = []
     for path in files:
         with working(f"reading {path} ...", quiet=quiet):
@@ -76,7 +103,14 @@ def _text(path: str, item: Validation) -> str:
             f"{item.rewards_not_binary:,} neither 0 nor 1)",
             f"  surveys    {item.surveys:,}",
         ]
-    lines += [f"  left out   {count:,} x {reason}" for reason, count in item.left_out.items()]
+        if item.error_tags:
+            lines.append(f"  user error {_counts(item.error_tags)}")
+    losses = (("left out", item.left_out), ("guessed", item.guessed), ("merged", item.merged))
+    lines += [
+        f"  {what:<9}  {count:,} x {reason}"
+        for what, counts in losses
+        for reason, count in counts.items()
+    ]
     lines += [f"  note       {remark}" for remark in item.remarks]
     lines += [f"  PROBLEM    {problem}" for problem in item.problems]
     return "".join(f"{printable(line)}\n" for line in lines)

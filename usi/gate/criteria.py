@@ -99,6 +99,9 @@ class Criteria(_Part):
         The interval of the signed success gap must lie within plus and minus this share.
     c2st_max
         Upper bound of the two-sample AUC from the full forest test; 1 = not asked.
+    max_user_errors
+        Largest share of the reviewed sessions in which the simulated user made an error (tau2's
+        review, hallucination retries); a simulator that nobody reviewed is INCONCLUSIVE.
     family_size
         How many candidates are tried where any that passes is accepted: lower bounds at alpha/m.
     profile
@@ -113,6 +116,7 @@ class Criteria(_Part):
     min_tasks: Count | None = None
     max_success_gap: Share | None = None
     c2st_max: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
+    max_user_errors: Share | None = None
     family_size: Count = 1
     profile: str = "robust"
     on_inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
@@ -125,7 +129,10 @@ class Criteria(_Part):
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits of the SHA-256 of the resolved criteria."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        asked = self.model_dump(mode="json")
+        if self.max_user_errors is None:  # a key that is not asked leaves the fingerprint alone
+            del asked["max_user_errors"]
+        text = json.dumps(asked, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     @property
@@ -165,6 +172,7 @@ def _levels(criteria: Criteria) -> dict[str, float]:
     for name, limit in (
         ("max_success_gap", criteria.max_success_gap),
         ("c2st_max", criteria.c2st_max),
+        ("max_user_errors", criteria.max_user_errors),
         ("max_age_days", criteria.max_age_days),
         ("survey.max_bias", criteria.survey.max_bias),
     ):

@@ -15,6 +15,7 @@ from usi.gate.keys import check_c2st, check_gaming, check_gap, check_tripwires
 from usi.gate.needed import needs
 from usi.gate.scores import TITLES, check_scores
 from usi.gate.survey_key import check_survey
+from usi.gate.user_errors import check_user_errors
 from usi.gate.verdict import Check, Outcome, SimulatorVerdict
 from usi.score.scorecard import Scorecard, SimulatorCard
 
@@ -53,6 +54,7 @@ def decide(
         *check_scores(simulator, criteria),
         *check_gap(simulator, criteria),
         *check_c2st(simulator, criteria),
+        *check_user_errors(simulator, criteria),
         *check_survey(simulator, criteria),
         *check_tripwires(simulator, criteria),
         *check_gaming(simulator),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from usi.load.source import Source
 from usi.records import Session
 
 _DEFAULT = LoadOptions()
+Read = Callable[[Context], Iterator[Session]]
 Paths = Sequence[str | Path] | str | Path
 
 
@@ -30,6 +31,7 @@ class _Recognised:
     source: Source
     layout: str
     label: str
+    read: Read | None = None
 
 
 class SessionStream:
@@ -59,6 +61,14 @@ class SessionStream:
             self.notes.remark(f"passed over beside the data: {', '.join(passed_over)}")
         self._sessions = self._read()
 
+    @classmethod
+    def of_reader(
+        cls, read: Read, source: Source, layout: str, options: LoadOptions
+    ) -> SessionStream:
+        """A stream of what one reader gives, for data that lie in no file."""
+        label = options.name or source.filename
+        return cls([_Recognised(source, layout, label, read)], options, label)
+
     def __iter__(self) -> Iterator[Session]:
         return self._sessions
 
@@ -83,8 +93,9 @@ class SessionStream:
         problems = len(self.notes.problems)
         before = sum(self.notes.left_out.values())
         detector = FlipDetector()
-        for read in registry().readers[found.layout].read(context):
-            session = choose_user(read, self._options, context)
+        read = found.read or registry().readers[found.layout].read
+        for each in read(context):
+            session = choose_user(each, self._options, context)
             detector.add(session)
             file.sessions += 1
             yield session

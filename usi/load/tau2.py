@@ -11,6 +11,7 @@ from usi.load.context import Context
 from usi.load.fields import BadField, kind, number, record_of, text, text_id
 from usi.load.jsonstream import Cursor
 from usi.load.reader import About, carries
+from usi.load.tau2_errors import error_tags
 from usi.load.taubench import DUPLICATE, array_identity
 from usi.records import MISSING, Outcome, Session, SessionStatus
 
@@ -26,6 +27,7 @@ INFRASTRUCTURE = frozenset(
 )
 """Reasons of termination that are nobody's behaviour: such sessions are counted, never scored."""
 _TAKEN = ("task_id", "trial", "messages", "ticks", "termination_reason")
+"""Left out of `meta`; reviews stay there whole, since their reasoning is worth reading."""
 
 
 def read(context: Context) -> Iterator[Session]:
@@ -138,6 +140,7 @@ def _session(value: Any, row: int, context: Context, found: str | None) -> Sessi
         outcome=Outcome(reward=reward, termination=termination),
         status=status,
         status_reason=reason,
+        error_tags=error_tags(record, termination),
         row=row,
         meta={name: found for name, found in record.items() if name not in _TAKEN},
     )

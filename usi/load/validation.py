@@ -43,8 +43,11 @@ class Validation:
         Sessions with and without a reward, and with one that is neither 0 nor 1.
     surveys, outcome_labels, set_to_drop
         Sessions with a survey, with an outcome label, and with a `keep` that is false.
-    left_out
-        What the loader set aside or dropped, by reason.
+    error_tags
+        Sessions by what their harness says the simulated user did wrong.
+    left_out, guessed, merged
+        The lossiness note: what the loader set aside or dropped, what it decided because the
+        data don't say it, and what became one thing of several; by reason.
     problems
         Every bad row, one line each; nothing is scored while there is one.
     remarks
@@ -72,7 +75,10 @@ class Validation:
     surveys: int = 0
     outcome_labels: dict[str, int] = field(default_factory=dict)
     set_to_drop: int = 0
+    error_tags: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
+    guessed: dict[str, int] = field(default_factory=dict)
+    merged: dict[str, int] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -118,6 +124,8 @@ class _Tally:
             by["trials"][session.trial] += 1
             if session.task_id is not None:
                 self.tasks_of_trial[session.simulator, session.trial].add(session.task_id)
+        for tag in session.error_tags or ():
+            by["error_tags"][tag] += 1
         if session.batch is not None:
             by["batches"][str(session.batch)] += 1
         self._add_outcome(session)
@@ -189,7 +197,7 @@ def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
     """
     given: Sequence[str | Path] = [paths] if isinstance(paths, str | Path) else list(paths)
     tally, problems = _Tally(), list[str]()
-    left_out: Counter[str] = Counter()
+    left_out, guessed, merged = Counter[str](), Counter[str](), Counter[str]()
     files, remarks = list[InputFile](), list[str]()
     for path in given or [given]:  # type: ignore[list-item]
         try:
@@ -199,6 +207,8 @@ def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
             continue
         problems += _read(stream, tally)
         left_out += stream.notes.left_out
+        guessed += stream.notes.guessed
+        merged += stream.notes.merged
         files += stream.notes.files
         remarks += [text for text in stream.notes.remarks if text not in remarks]
     numbers: dict[str, Any] = dict(tally.numbers)
@@ -211,6 +221,8 @@ def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
         simulators=tuple(sorted(tally.simulators)),
         tasks=len(tally.tasks),
         left_out=dict(sorted(left_out.items())),
+        guessed=dict(sorted(guessed.items())),
+        merged=dict(sorted(merged.items())),
         problems=tuple(problems),
         remarks=(*remarks, *tally.remarks()),
         **numbers,

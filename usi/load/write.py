@@ -5,7 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,13 +48,21 @@ def write_usi_jsonl(sessions: Iterable[Session], target: str | Path | IO[Any]) -
     if not isinstance(target, str | Path):
         return _write(sessions, target)
     try:
-        with open(target, "wb") as raw:
-            if str(target).endswith(".gz"):
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                    return _write(sessions, packed)
-            return _write(sessions, raw)
+        with packed(target) as stream:
+            return _write(sessions, stream)
     except OSError as error:
         raise InputError(f"can't be written: {error.strerror}", file=str(target)) from None
+
+
+@contextmanager
+def packed(target: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write to, compressed where its name ends with ``.gz``; the same bytes each time."""
+    with open(target, "wb") as raw:
+        if str(target).endswith(".gz"):
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
+                yield stream  # type: ignore[misc]
+        else:
+            yield raw
 
 
 def _write(sessions: Iterable[Session], stream: Any) -> int:

@@ -20,9 +20,11 @@ _MARKS = (
     b'"written_by": "usi ',
     b"usi_session_table",
     b"usi_feature_values",
+    b'"usi":{"id":',
 )
 _SESSION_HEAD = (
     b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
+    b"session_id,task_id,trial,batch,domain,simulator,participant,agent",
     b'{"session_id":',
     b"name,index,terms,value,low,high,sd,",
 )

@@ -9,7 +9,7 @@ from typing import Any
 from usi.corpus.resolve import Reference, resolve
 from usi.errors import UsageError
 from usi.features.table import SessionTable
-from usi.load import LoadOptions, read_surveys
+from usi.load import read_surveys
 from usi.records import Side
 from usi.run.manifest import combined_sha256
 from usi.score.inputs import (
@@ -45,7 +45,7 @@ def read_people(
     side = read_reference(
         reference,
         profile=profile,
-        options=LoadOptions(domain=options.domain, max_record=options.max_record),
+        options=options.load_options(human=True),
         run_ids=options.run_ids,
         source=options.human_source,
     )
@@ -66,13 +66,9 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
     paths = [simulators] if isinstance(simulators, str | Path) else list(simulators)
     if not paths:
         raise UsageError("there is no simulator to score: give its transcripts")
-    load_options = LoadOptions(
-        format=options.format,
-        domain=options.domain,
-        name=options.name,
-        max_record=options.max_record,
+    return read_simulators(
+        paths, profile=profile, options=options.load_options(human=False), run_ids=run_ids
     )
-    return read_simulators(paths, profile=profile, options=load_options, run_ids=run_ids)
 
 
 def find_surveys(

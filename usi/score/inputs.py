@@ -22,6 +22,7 @@ from usi.features.registry import get_profile
 from usi.features.table import SessionTable
 from usi.load import LoadOptions, SessionStream, group_by_simulator, open_sessions
 from usi.load.labels import simulator_label
+from usi.load.notes import Loss
 from usi.records import Session, Side
 from usi.run.manifest import sha256_bytes, sha256_file
 from usi.score.keys import assign_keys
@@ -46,8 +47,9 @@ class SideInput:
         Label -> session table with keys (people: the one label ``""``).
     file_labels
         Label -> the label that the file name gives, where ``--name`` says another.
-    files, left_out, remarks
-        What was read, what loading set aside by label, and what it has to say.
+    files, left_out, losses, remarks
+        What was read, what loading set aside by label, its lossiness note by label, and what it
+        has to say.
     synthetic
         Whether a session or a table says that it is a phantom's.
     source
@@ -58,6 +60,7 @@ class SideInput:
     file_labels: dict[str, str] = field(default_factory=dict)
     files: list[InputFile] = field(default_factory=list)
     left_out: dict[str, Counter[str]] = field(default_factory=dict)
+    losses: dict[str, list[Loss]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     synthetic: bool = False
     source: Side = "simulated"
@@ -77,8 +80,20 @@ class Watched:
 
 
 def is_table(path: str | Path) -> bool:
-    """Whether a path is that of a session table."""
-    return Path(path).suffix == TABLE_SUFFIX
+    """Whether a path is that of a session table; other Parquet files are transcripts."""
+    return Path(path).suffix == TABLE_SUFFIX and not _holds_messages(path)
+
+
+def _holds_messages(path: str | Path) -> bool:
+    """Whether a Parquet file is a table of messages: readable, and without a mark of usi."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        pairs = pq.read_schema(path).metadata or {}
+    except (pa.ArrowException, OSError):
+        return False
+    return not any(key.startswith(b"usi_") for key in pairs)
 
 
 def with_keys(table: SessionTable, *, side: Side, run_ids: RunIds) -> SessionTable:
@@ -214,6 +229,7 @@ def read_table(path: str | Path, profile: str) -> SessionTable:
 def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None:
     notes = stream.notes
     side.left_out.setdefault(label, Counter()).update(notes.left_out)
+    side.losses.setdefault(label, []).extend(notes.losses)
     side.remarks += [remark for remark in notes.remarks if remark not in side.remarks]
     for file in notes.files:
         side.files.append(

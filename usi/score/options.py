@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from usi.errors import unknown_name
-from usi.load.options import MAX_RECORD
+from usi.load.options import MAX_RECORD, LoadOptions
 
 if TYPE_CHECKING:
     from usi.features.table import SessionTable
@@ -45,6 +45,10 @@ class ScoreOptions:
         Overrides for loading: domain of rows that name none, label of the simulator, loader.
     max_record
         Largest record that is read, in bytes.
+    user_role, user_speaker, map
+        Who the user is and which column means what (see `usi.load.LoadOptions`), on both sides.
+    flip
+        User and assistant of the simulators' transcripts change places; people's never do.
     seed
         Seed of every random draw of the profile ``robust``. The profile ``tau-usi`` has the
         published seed 42 and takes no other.
@@ -60,6 +64,10 @@ class ScoreOptions:
     name: str | None = None
     format: str | None = None
     max_record: int = MAX_RECORD
+    user_role: str | None = None
+    user_speaker: str | None = None
+    flip: bool = False
+    map: Mapping[str, str] = field(default_factory=dict)
     seed: int = 7
     robust: RobustOptions | None = None
 
@@ -68,6 +76,19 @@ class ScoreOptions:
             raise unknown_name("--run-ids", str(self.run_ids), get_args(RunIds))
         if self.human_source not in get_args(HumanSource):
             raise unknown_name("--human-source", str(self.human_source), get_args(HumanSource))
+
+    def load_options(self, *, human: bool) -> LoadOptions:
+        """Options of the loaders for one side: format, name and flip are the simulators' alone."""
+        return LoadOptions(
+            format=None if human else self.format,
+            domain=self.domain,
+            name=None if human else self.name,
+            max_record=self.max_record,
+            user_role=self.user_role,
+            user_speaker=self.user_speaker,
+            flip=self.flip and not human,
+            map=self.map,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,6 +105,14 @@ class LeftOut(_Part):
     count: int
 
 
+class LoadNote(_Part):
+    """What loading dropped, guessed or merged, and how often: the lossiness note."""
+
+    kind: Literal["dropped", "guessed", "merged"]
+    what: str
+    count: int
+
+
 class OutcomeBin(_Part):
     """One difficulty bin of the outcome gap."""
 
@@ -200,6 +208,7 @@ class SideCard(_Part):
     index: Index
     features: dict[str, FeatureScore]
     left_out: tuple[LeftOut, ...] = ()
+    load_notes: tuple[LoadNote, ...] = ()
     warnings: tuple[Warning_, ...] = ()
 
 
@@ -258,6 +267,12 @@ class SimulatorCard(SideCard):
     style: dict[str, FeatureScore] = Field(default_factory=dict)
     floors: dict[str, Estimate] = Field(
         default_factory=dict, description="index of degenerate users, by anchor"
+    )
+    user_errors: dict[str, int] = Field(
+        default_factory=dict, description="sessions by what the harness says the user did wrong"
+    )
+    user_error_share: Estimate | None = Field(
+        None, description="share of the reviewed sessions with an error of the simulated user"
     )
 
 

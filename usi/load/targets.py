@@ -1,0 +1,277 @@
+"""Formats that sessions can be written in, and what each of them loses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from usi.errors import InputError, unknown_name
+from usi.load.notes import LoadNotes
+from usi.load.openai_chat import OWN_KEY
+from usi.load.parts import JOINED
+from usi.load.write import packed, record_line, record_of
+from usi.records import MISSING, Session, Turn
+
+CSV_COLUMNS: tuple[str, ...] = (
+    "session_id", "task_id", "trial", "batch", "domain", "simulator", "participant", "agent",
+    "reward", "outcome", "termination", "status", "status_reason", "survey", "layout", "keep",
+    "error_tags", "turn", "role", "name", "text",
+)  # fmt: skip
+"""Columns of the table, which ``usi`` reads again without a map."""
+_TALK = ("user", "assistant")
+_ROLE_OF = {"user": "human", "assistant": "gpt"}
+_OTHER_ROLE = "message: of another role than user and assistant"
+NO_ERRORS = "none"
+"""Cell of sessions that were reviewed and found without an error."""
+Lines = Callable[[Iterable[Session], LoadNotes], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A format that can be written.
+
+    Attributes
+    ----------
+    name, suffixes
+        What ``--to`` calls it, and the endings of its files.
+    lines
+        Sessions to lines of text; what is lost is counted in the notes.
+    loses
+        The same in words.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    lines: Lines
+    loses: str
+
+
+def write_sessions(
+    sessions: Iterable[Session], target: str | Path | IO[Any], *, to: str = "usi-jsonl"
+) -> LoadNotes:
+    """Write sessions in one of `TARGETS`.
+
+    Parameters
+    ----------
+    sessions
+        Written as they come; memory stays constant.
+    target
+        A path (``.gz`` compresses) or an open stream, of bytes or text.
+    to
+        Name of the format.
+
+    Returns
+    -------
+    LoadNotes
+        What the format could not carry: `LoadNotes.losses`.
+
+    Raises
+    ------
+    UsageError
+        An unknown format.
+    InputError
+        The file can't be written.
+    """
+    chosen = target_of(to)
+    notes = LoadNotes()
+    if not isinstance(target, str | Path):
+        _write(chosen.lines(sessions, notes), target)
+        return notes
+    try:
+        with packed(target) as stream:
+            _write(chosen.lines(sessions, notes), stream)
+    except OSError as error:
+        raise InputError(f"can't be written: {error.strerror}", file=str(target)) from None
+    return notes
+
+
+def target_of(name: str) -> Target:
+    """A target by name; an unknown one lists near matches."""
+    if name not in TARGETS:
+        raise unknown_name("format to write", name, list(TARGETS))
+    return TARGETS[name]
+
+
+def _write(lines: Iterator[str], stream: Any) -> None:
+    as_text = isinstance(stream, io.TextIOBase)
+    for line in lines:
+        if as_text:
+            stream.write(line)
+        else:
+            # A lone surrogate has no UTF-8; JSON escapes it before it comes here.
+            stream.write(line.encode("utf-8", "backslashreplace"))
+
+
+def _usi_jsonl(sessions: Iterable[Session], _: LoadNotes) -> Iterator[str]:
+    for session in sessions:
+        yield record_line(session)
+
+
+def _identity(session: Session) -> dict[str, Any]:
+    """What a chat format has no place for, without messages and metadata."""
+    record = record_of(session)
+    return {key: value for key, value in record.items() if key not in ("messages", "metadata")}
+
+
+def _openai_chat(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
+    for session in sessions:
+        own = _identity(session)
+        for name in ("status",) if session.status != "ok" and not session.turns else ():
+            own[name] = session.status
+        record = record_of(session)
+        for turn in session.turns:
+            _note_message(turn, notes)
+        metadata = {**session.meta, OWN_KEY: own}
+        yield _line({"messages": record["messages"], "metadata": metadata})
+
+
+def _note_message(turn: Turn, notes: LoadNotes) -> None:
+    """What a reader of chat formats sets aside or joins."""
+    if turn.role not in _TALK:
+        notes.left_out[_OTHER_ROLE] += 1
+    elif isinstance(turn.content, list):
+        notes.merged[JOINED] += 1
+
+
+def _sharegpt(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
+    for session in sessions:
+        messages = []
+        for turn in session.turns:
+            _note_message(turn, notes)
+            if turn.role not in _TALK:
+                continue
+            if turn.tool_calls:
+                notes.left_out["field: tool calls"] += 1
+            message: dict[str, Any] = {"from": _ROLE_OF[turn.role]}
+            if turn.name is not None:
+                message["name"] = turn.name
+            if turn.content is not MISSING:
+                message["value"] = turn.content
+            messages.append(message)
+        yield _line(
+            {
+                "id": session.session_id,
+                "conversations": messages,
+                OWN_KEY: _identity(session),
+                **({"metadata": session.meta} if session.meta else {}),
+            }
+        )
+
+
+def _line(record: dict[str, Any]) -> str:
+    line = json.dumps(record, separators=(",", ":"), ensure_ascii=False)
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        line = json.dumps(record, separators=(",", ":"))
+    return line + "\n"
+
+
+def _csv(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, CSV_COLUMNS, lineterminator="\r\n")
+
+    def taken() -> str:
+        text = buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+        return text
+
+    writer.writeheader()
+    yield taken()
+    for session in sessions:
+        shared = _cells(session, notes)
+        talk = [(i, turn) for i, turn in enumerate(session.turns) if turn.role in _TALK]
+        if len(talk) < len(session.turns):
+            notes.left_out[_OTHER_ROLE] += len(session.turns) - len(talk)
+        if not talk:
+            writer.writerow(shared)
+        for i, turn in talk:
+            writer.writerow(
+                {
+                    **shared,
+                    "turn": i,
+                    "role": turn.role,
+                    "name": turn.name,
+                    "text": _text_cell(turn, notes),
+                }
+            )
+        yield taken()
+
+
+def _text_cell(turn: Turn, notes: LoadNotes) -> str:
+    if turn.tool_calls:
+        notes.left_out["field: tool calls"] += 1
+    content = turn.content
+    if isinstance(content, list):
+        texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        notes.merged[JOINED] += 1
+        return "\n".join(text for text in texts if isinstance(text, str))
+    if content is None or content is MISSING:
+        notes.merged["message: null or missing content, written as an empty text"] += 1
+        return ""
+    if not isinstance(content, str):
+        notes.merged["message: content that is no text, written as text"] += 1
+    return str(content)
+
+
+def _cells(session: Session, notes: LoadNotes) -> dict[str, Any]:
+    if session.meta:
+        notes.left_out["field: metadata of a session"] += 1
+    if session.keep is not MISSING and not isinstance(session.keep, bool):
+        notes.merged["field: keep mark, written as true or false"] += 1
+    outcome = session.outcome
+    tags = session.error_tags
+    survey = session.survey
+    cells: dict[str, Any] = {
+        "session_id": session.session_id,
+        "task_id": session.task_id,
+        "trial": session.trial,
+        "batch": session.batch,
+        "domain": session.domain,
+        "simulator": session.simulator,
+        "participant": session.participant,
+        "agent": session.agent,
+        "reward": None if outcome.reward is None else repr(outcome.reward),
+        "outcome": outcome.label,
+        "termination": outcome.termination,
+        "status": session.status,
+        "status_reason": session.status_reason,
+        "survey": None if survey is None else json.dumps({a.item: a.answer for a in survey}),
+        "layout": session.layout,
+        "keep": None if session.keep is MISSING else bool(session.keep),
+        "error_tags": None if tags is None else ",".join(tags) or NO_ERRORS,
+    }
+    return cells
+
+
+TARGETS: dict[str, Target] = {
+    target.name: target
+    for target in (
+        Target("usi-jsonl", (".jsonl", ".jsonl.gz"), _usi_jsonl, "nothing"),
+        Target(
+            "openai-chat",
+            (".jsonl", ".jsonl.gz"),
+            _openai_chat,
+            "parts are joined and messages of other roles set aside when it is read again",
+        ),
+        Target(
+            "sharegpt",
+            (".jsonl", ".jsonl.gz"),
+            _sharegpt,
+            "messages of other roles and tool calls; parts are joined when it is read again",
+        ),
+        Target(
+            "csv",
+            (".csv", ".csv.gz"),
+            _csv,
+            "messages of other roles, tool calls, metadata, null content (becomes empty), parts",
+        ),
+    )
+}
+"""Formats that can carry sessions, by name."""
