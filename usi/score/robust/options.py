@@ -10,6 +10,7 @@ from usi.errors import UsageError, unknown_name
 DesignOption = Literal["auto", "paired", "unpaired"]
 TasksOption = Literal["all", "common"]
 SurveyDesign = Literal["same-transcript", "same-task"]
+TwoSampleMode = Literal["off", "fast", "full"]
 
 MIN_COVERAGE = 0.95
 """Share of the reference's tasks that a paired score must cover."""
@@ -59,7 +60,11 @@ class RobustOptions:
     other_agent
         Whether success is compared although the two sides talked to different agents.
     human_runs, simulator_runs
-        Batches and runs to keep (labels as in the tables); empty keeps all.
+        Batches and runs to keep (labels as in the tables); empty keeps all. ``"odd"`` and
+        ``"even"`` keep every other session of each task, for data without runs.
+    c2st
+        Two-sample classifier test: ``"full"`` permutes labels (minutes), ``"fast"`` uses a
+        closed form, ``"off"`` leaves it out.
     """
 
     design: DesignOption = "auto"
@@ -75,16 +80,18 @@ class RobustOptions:
     other_agent: bool = False
     human_runs: tuple[str, ...] = ()
     simulator_runs: tuple[str, ...] = ()
+    c2st: TwoSampleMode = "fast"
 
     def __post_init__(self) -> None:
         for flag, value, known in (
             ("--design", self.design, get_args(DesignOption)),
             ("--tasks", self.tasks, get_args(TasksOption)),
             ("--survey-design", self.survey_design, get_args(SurveyDesign)),
+            ("--c2st", self.c2st, get_args(TwoSampleMode)),
         ):
             if value not in known:
                 raise unknown_name(flag, str(value), known)
         if self.replicates < 100:
-            raise UsageError("--boot needs at least 100 replicates (2,000 is the default)")
+            raise UsageError("--replicates needs at least 100 replicates (2,000 is the default)")
         if self.seed < 0:
             raise UsageError("--seed needs a number of 0 or more")

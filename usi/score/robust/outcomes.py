@@ -69,7 +69,7 @@ def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | N
     if threshold is None and len(strange):
         reason = (
             f"rewards other than 0 and 1 (such as {strange.sort()[0]:g}): declare what counts as "
-            "success (--reward-threshold)"
+            "success (--success-at)"
         )
     else:
         for side, values in (("human", sides[0]), ("simulated", sides[1])):

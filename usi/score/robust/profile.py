@@ -195,6 +195,7 @@ def _settings(own: RobustOptions, options: ScoreOptions, context: ScoreContext) 
         "tasks": own.tasks,
         "cluster": own.cluster,
         "replicates": str(own.replicates),
+        "c2st": own.c2st,
         "seed": str(own.seed),
     }
 
@@ -232,6 +233,7 @@ def _signature(
         "reward": None if result.success.threshold is None else f"{result.success.threshold:g}",
         "survey": survey,
         "boot": f"{own.replicates}-{own.cluster}",
+        "c2st": None if own.c2st == "off" else own.c2st,
         "seed": own.seed,
         "v": __version__,
     }

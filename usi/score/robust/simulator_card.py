@@ -130,10 +130,15 @@ def warnings_of(result: Study, survey_warning: str | None) -> tuple[Warning_, ..
     return tuple(Warning_(code=code, message=message) for code, message in found)
 
 
+def _clusters(result: Study) -> str:
+    n = min(result.data.clusters)
+    return f"{n} cluster" if n == 1 else f"{n} clusters"
+
+
 def few_clusters(result: Study) -> str:
     """The sentence about too few clusters."""
     return (
-        f"{min(result.data.clusters)} clusters ({result.unit_name}) on the smaller side; under "
+        f"{_clusters(result)} ({result.unit_name}) on the smaller side; under "
         f"{MIN_CLUSTERS} every verdict is INCONCLUSIVE"
     )
 
