@@ -152,7 +152,7 @@ def _call(settings: ModelSettings, asked: Mapping[str, Any]) -> Answer:
             **asked,
         )
         answer = _answer(response)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (a malformed answer makes litellm raise anything)
         raise _fault(litellm, error, settings, secret) from None
     price = prices(settings)
     answer["cost"] = (

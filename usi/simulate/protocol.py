@@ -95,7 +95,9 @@ class Violation:
 class Finding:
     """Why a task failed, from the difference of database states and outputs."""
 
-    kind: Literal["missing_write", "extra_write", "wrong_argument", "missing_output"]
+    kind: Literal[
+        "missing_write", "extra_write", "wrong_argument", "missing_output", "forbidden_output"
+    ]
     detail: str
 
 

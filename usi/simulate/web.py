@@ -54,9 +54,9 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if secret:
         headers["Authorization"] = f"Bearer {secret}"
-    request = urllib.request.Request(url, json.dumps(payload).encode(), headers)  # noqa: S310
+    request = urllib.request.Request(url, json.dumps(payload).encode(), headers)
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=timeout) as response:
             body = response.read(MOST_BYTES)
     except urllib.error.HTTPError as error:
         detail = redact(f"{url}: status {error.code}", [secret or ""])

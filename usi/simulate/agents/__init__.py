@@ -1,0 +1,1 @@
+"""Agents: a model with tools, a scripted oracle, an endpoint, a callable. Fixed while users vary."""

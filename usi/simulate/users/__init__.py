@@ -1,0 +1,1 @@
+"""Kinds of users: models, scripts, recorded turns, processes, endpoints and callables."""

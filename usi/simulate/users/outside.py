@@ -1,0 +1,219 @@
+"""Users outside usi: a process that speaks JSON lines, an HTTP endpoint, a Python callable.
+
+Each request holds the whole talk, so that the other side needs no memory:
+``{"type": "reply" | "survey", "task_id", "instruction", "traits", "seed", "history": [...]}``,
+a survey with ``"questions": [{"item", "question", "options"}]``. The answer to a reply is
+``{"content": text, "stop": bool}``, to a survey ``{"answers": {item: option}}``.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import shlex
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from usi.simulate.calls import Answer, Calls
+from usi.simulate.faults import EpisodeFault
+from usi.simulate.protocol import Message, Task
+from usi.simulate.questions import Instrument, checked
+from usi.simulate.user import STOP
+from usi.simulate.web import post_json
+
+MOST_BYTES = 8 * 2**20
+
+
+class Exchange(Protocol):
+    """Sends a request and gives the answer."""
+
+    def __call__(self, request: Mapping[str, Any], calls: Calls) -> Answer:
+        """Exchange one request."""
+        ...
+
+
+@dataclass(frozen=True)
+class OutsideUsers:
+    """A candidate that answers requests: `exchange` carries them, `about` identifies it."""
+
+    exchange: Exchange
+    about: Mapping[str, Any]
+    synthetic: bool = False
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Kind and place of the candidate."""
+        return self.about
+
+    def new(self, task: Task, seed: int, runtime: Calls) -> OutsideUser:
+        """A user for a task."""
+        return OutsideUser(self, task, seed, runtime)
+
+
+@dataclass
+class OutsideUser:
+    """One user in one episode."""
+
+    simulator: OutsideUsers
+    task: Task
+    seed: int
+    calls: Calls
+
+    def reply(self, history: Sequence[Message]) -> Message:
+        """Ask for the next message."""
+        answer = self._ask("reply", history)
+        content = answer.get("content")
+        if answer.get("stop") is True:
+            content = f"{content or ''} {STOP}".strip()
+        return {"role": answer.get("role", "user"), "content": content}
+
+    def survey(
+        self, history: Sequence[Message], instrument: Instrument
+    ) -> Mapping[str, str | None]:
+        """Ask for the answers of a survey; what is no option is unanswered."""
+        questions = [
+            {"item": q.item, "question": q.question, "options": list(q.options)}
+            for q in instrument.questions
+        ]
+        answers = self._ask("survey", history, questions=questions).get("answers")
+        return checked(instrument, answers if isinstance(answers, dict) else None)
+
+    def _ask(self, what: str, history: Sequence[Message], **more: Any) -> Answer:
+        request = {
+            "type": what,
+            "task_id": self.task.id,
+            "instruction": self.task.instruction,
+            "traits": list(self.task.traits),
+            "seed": self.seed,
+            "history": list(history),
+            **more,
+        }
+        return self.simulator.exchange(request, self.calls)
+
+
+@dataclass(frozen=True)
+class OverHttp:
+    """Requests go to an endpoint as POST."""
+
+    url: str
+    key_env: str | None = None
+    timeout: float = 120.0
+    per_minute: float | None = None
+
+    def __call__(self, request: Mapping[str, Any], calls: Calls) -> Answer:
+        """Exchange one request."""
+        return post_json(
+            self.url,
+            request,
+            calls=calls,
+            key_env=self.key_env,
+            timeout=self.timeout,
+            per_minute=self.per_minute,
+        )
+
+
+@dataclass
+class OverProcess:
+    """Requests go to a process, one JSON line each way; one process a thread, started when needed.
+
+    The command is split as a shell would, and no shell runs it.
+    """
+
+    command: str
+    timeout: float = 120.0
+    _own: threading.local = field(default_factory=threading.local)
+    _all: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __call__(self, request: Mapping[str, Any], calls: Calls) -> Answer:
+        """Exchange one request."""
+        return calls.remembered(
+            {"kind": "process", "command": self.command, "payload": request},
+            lambda: self._talk(request),
+            target=self.command,
+            live=True,
+        )
+
+    def _talk(self, request: Mapping[str, Any]) -> Answer:
+        process = self._process()
+        stdin, stdout = process.stdin, process.stdout
+        if stdin is None or stdout is None:
+            raise EpisodeFault("user_process_failed", f"{self.command}: has no pipes")
+        try:
+            stdin.write(json.dumps(request).encode() + b"\n")
+            stdin.flush()
+            ready, _, _ = select.select([stdout], [], [], self.timeout)
+            silent = not ready
+            line = b"" if silent else stdout.readline(MOST_BYTES)
+        except OSError:
+            line, silent = b"", False
+        if not line.strip():
+            self._end(process)
+            why = f"no answer in {self.timeout:g} s" if silent else "ended without an answer"
+            raise EpisodeFault("user_process_failed", f"{self.command}: {why}")
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise EpisodeFault(
+                "user_process_failed", f"{self.command}: the answer is no JSON object"
+            )
+        return answer
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        found: subprocess.Popen[bytes] | None = getattr(self._own, "process", None)
+        if found is not None and found.poll() is None:
+            return found
+        try:
+            started = subprocess.Popen(
+                shlex.split(self.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
+        except (OSError, ValueError) as error:
+            raise EpisodeFault("user_process_failed", f"{self.command}: {error}") from None
+        self._own.process = started
+        self._all.append(started)
+        return started
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+
+    def close(self) -> None:
+        """End every process that was started."""
+        for process in self._all:
+            if process.stdin is not None:
+                process.stdin.close()
+            try:
+                process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                self._end(process)
+
+
+@dataclass(frozen=True)
+class OverCall:
+    """Requests go to a Python function; a text is an answer, too."""
+
+    function: Callable[[dict[str, Any]], Any]
+    name: str
+
+    def __call__(self, request: Mapping[str, Any], calls: Calls) -> Answer:
+        """Exchange one request."""
+        return calls.remembered(
+            {"kind": "callable", "name": self.name, "payload": request},
+            lambda: self._call(request),
+            target=self.name,
+            live=True,
+        )
+
+    def _call(self, request: Mapping[str, Any]) -> Answer:
+        try:
+            answer = self.function(dict(request))
+        except Exception as error:  # noqa: BLE001  (somebody else's code may raise anything)
+            detail = f"{self.name}: {type(error).__name__}: {error}"
+            raise EpisodeFault("plugin_error", detail) from None
+        if isinstance(answer, dict):
+            return answer
+        return {"content": answer}

@@ -1,0 +1,131 @@
+"""A scripted requester whose waiting, reopening and follow-up are those of an event log."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from usi.errors import InputError, UsageError, unknown_name
+from usi.simulate.calls import Calls
+from usi.simulate.protocol import Message, Task
+from usi.simulate.user import STOP
+from usi.simulate.users.listening import occasion
+from usi.simulate.users.scripted import ScriptedUser, Traits
+
+MOST_TIMES = 3
+"""How often a requester waits or follows up in one episode at most."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What requesters do in a log.
+
+    Attributes
+    ----------
+    waiting
+        Share of the agent's questions that are not answered at once (the case waits for the user).
+    reopening
+        Share of resolved cases that the user opens again.
+    follow_up
+        Share of cases in which the user asks for news.
+    """
+
+    waiting: float = 0.0
+    reopening: float = 0.0
+    follow_up: float = 0.0
+
+    def __post_init__(self) -> None:
+        for rate in fields(self):
+            value = getattr(self, rate.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise UsageError(f"rate {rate.name}: give a number from 0 to 1, not {value!r:.40}")
+
+
+def rates_of(data: Mapping[str, Any]) -> Rates:
+    """Rates of a TOML table; an unknown key lists near matches."""
+    known = [f.name for f in fields(Rates)]
+    for name in data:
+        if name not in known:
+            raise unknown_name("rate", name, known)
+    return Rates(**data)
+
+
+def read_rates(path: str | Path) -> Rates:
+    """Rates from a TOML file (table ``rates``, or the file itself), or from a session table.
+
+    Raises
+    ------
+    InputError
+        Where the file can't be read.
+    """
+    if Path(path).suffix == ".parquet":
+        from usi.simulate.users.log_rates import rates_of_table
+
+        return rates_of_table(path)
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
+    return rates_of(data.get("rates", data))
+
+
+@dataclass(frozen=True)
+class Requesters:
+    """A candidate made of requesters."""
+
+    rates: Rates
+    traits: Traits
+    seed: int = 0
+    synthetic: bool = True
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Rates, traits and seed."""
+        return {
+            "kind": "requester",
+            "rates": asdict(self.rates),
+            "traits": asdict(self.traits),
+            "seed": self.seed,
+        }
+
+    def new(self, task: Task, seed: int, runtime: Calls) -> Requester:
+        """A requester; what it will do is drawn once, from the seed."""
+        rng = random.Random(f"requester|{self.seed}|{task.id}|{seed}")
+        reopens, follows = (
+            rng.random() < rate for rate in (self.rates.reopening, self.rates.follow_up)
+        )
+        return Requester(task, self.traits, rng, rates=self.rates, reopens=reopens, follows=follows)
+
+
+@dataclass
+class Requester(ScriptedUser):
+    """One requester in one episode."""
+
+    rates: Rates = Rates()
+    reopens: bool = False
+    follows: bool = False
+    waited: int = 0
+
+    def reply(self, history: Sequence[Message]) -> Message:
+        """As a scripted user, with waiting, reopening and follow-up of the log."""
+        heard = next((m["content"] for m in reversed(history) if m["role"] == "assistant"), "")
+        if self.turns and occasion(heard, self.task.facts) == "asked" and self._waits():
+            self.turns += 1
+            self.waited += 1
+            return {"role": "user", "content": self._say("wait", "requester")}
+        text = self.answer(heard)
+        if STOP in text and not self.left:
+            if self.follows:
+                self.follows = False
+                return {"role": "user", "content": self._say("followup", "requester")}
+            if self.reopens:
+                self.reopens = False
+                return {"role": "user", "content": self._say("reopen", "requester")}
+        return {"role": "user", "content": text}
+
+    def _waits(self) -> bool:
+        return self.waited < MOST_TIMES and self.rng.random() < self.rates.waiting
