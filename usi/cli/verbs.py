@@ -61,5 +61,6 @@ VERBS: tuple[Verb, ...] = (
     Verb("agents", "Whether the simulator changes which agent wins.", DECIDE),
     Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
     Verb("convert", "Rewrite transcripts as usi JSONL.", DATA),
+    Verb("logs", "Read operational logs: draft a configuration, validate, compute features.", DATA),
     Verb("formats", "List the transcript formats that usi reads.", DATA),
 )

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -177,8 +178,8 @@ def _in_order(rows: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             writer.close()
         for number in sorted(writers):
             with pa.ipc.open_stream(str(Path(folder, f"{number:09d}"))) as reader:
-                whole = pl.from_arrow(reader.read_all())
-            yield whole.sort("seq")  # type: ignore[union-attr]
+                whole = cast(pl.DataFrame, pl.from_arrow(reader.read_all()))
+            yield whole.sort("seq")
 
 
 def run_log(

@@ -57,9 +57,21 @@ class LogConfig:
 
     @property
     def tag(self) -> str:
-        """Name, version and a digest of the columns and classes, such as ``servicenow@1#ab12``."""
-        layout = {**self.layout.__dict__, "columns": sorted(self.layout.columns.items())}
-        content = repr((sorted(layout.items()), sorted((self.classes or {}).items())))
+        """Name, version and a digest of what numbers rest on, such as ``servicenow@1#ab12``.
+
+        These are the classes, the tracked and required fields, the kind of rows and the zone;
+        where a column stands in a file does not matter.
+        """
+        own = self.layout
+        content = repr(
+            (
+                own.tracked,
+                own.required,
+                own.rows,
+                own.timezone,
+                sorted((self.classes or {}).items()),
+            )
+        )
         return f"{self.name}@{self.version}#{hashlib.sha256(content.encode()).hexdigest()[:4]}"
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -18,14 +19,16 @@ from usi.load.logs.columns import FIELD
 from usi.load.logs.events import EventStream
 from usi.load.logs.notes import LogNotes
 
-IN_MEMORY = 1_000_000
-"""Events of a log that is held in memory."""
+IN_MEMORY = 500_000
+"""Events of a log, or of a part of one, that are held in memory."""
+MAX_DEPTH = 4
+"""So often a part is spread again; after that it is a case of its own."""
 PARTS = 64
 """Files that a larger one is spread over."""
 
 
 class CaseStore:
-    """A log that was read once: its events by whole cases, as often as wanted.
+    """A log that was read once: its events by whole cases.
 
     Use it as a context; files are removed at its end.
 
@@ -49,10 +52,9 @@ class CaseStore:
         self.notes, self.label, self.layout = stream.notes, stream.label, stream.layout
         self._schema = stream.schema
         self._folder: Path | None = None
-        self._parts = parts
+        self._spread = _Spread(parts, seed=0)
         self._held: list[pl.DataFrame] = []
         self._held_rows = 0
-        self._writers: dict[int, Any] = {}
         survey = _Survey(stream.schema, stream.notes)
         try:
             for frame in stream:
@@ -67,7 +69,7 @@ class CaseStore:
         except BaseException:
             self.close()
             raise
-        self._finish()
+        self._spread.close()
         self.roles = tuple(role for role in stream.roles if survey.has(role))
         known = {file.layout for file in self.notes.files} <= {"csv", "parquet"}
         self.fields = tuple(name for name in stream.fields if known or survey.has(FIELD + name))
@@ -84,36 +86,21 @@ class CaseStore:
         return self._folder is not None
 
     def _spill(self) -> None:
-        import pyarrow as pa
-
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="usi-log-"))
-        frame = pl.concat(self._held)
+        self._spread.add(pl.concat(self._held), self._folder)
         self._held, self._held_rows = [], 0
-        keyed = frame.with_columns((pl.col("case_id").hash(seed=7) % self._parts).alias("part"))
-        for (part,), rows in keyed.partition_by("part", as_dict=True, include_key=False).items():
-            table = rows.to_arrow(compat_level=pl.CompatLevel.oldest())
-            number = int(part)
-            if number not in self._writers:
-                path = self._folder / f"{number:04d}.arrow"
-                self._writers[number] = pa.ipc.new_stream(str(path), table.schema)
-            self._writers[number].write_table(table)
-
-    def _finish(self) -> None:
-        for writer in self._writers.values():
-            writer.close()
-        self._writers = {}
 
     def close(self) -> None:
         """Remove the files."""
-        self._finish()
+        self._spread.close()
         self._held = []
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """Frames of whole cases, events sorted by case (by first row), time and file order.
+        """Read frames of whole cases (once): by case, then time, then file order.
 
         Adds ``case`` (Int64: the row in the log of the case's first event as it stands in the
         files), unique by case and rising with the order of first appearance within a frame.
@@ -122,12 +109,61 @@ class CaseStore:
             if self._held:
                 yield _sorted(pl.concat(self._held))
             return
+        for path in sorted(self._folder.glob("*.arrow")):
+            yield from map(_sorted, _parts_of(path, seed=1))
+
+
+class _Spread:
+    """Files of rows by a hash of the case id."""
+
+    def __init__(self, parts: int, seed: int) -> None:
+        self._parts, self._seed = parts, seed
+        self._writers: dict[int, Any] = {}
+
+    def add(self, frame: pl.DataFrame, folder: Path) -> None:
         import pyarrow as pa
 
-        for path in sorted(self._folder.glob("*.arrow")):
-            with pa.ipc.open_stream(str(path)) as reader:
-                frame = pl.from_arrow(reader.read_all())
-            yield _sorted(frame)  # type: ignore[arg-type]
+        part = (pl.col("case_id").hash(seed=self._seed) % self._parts).alias("part")
+        keyed = frame.with_columns(part)
+        for (key,), rows in keyed.partition_by("part", as_dict=True, include_key=False).items():
+            table = rows.to_arrow(compat_level=pl.CompatLevel.oldest())
+            number = int(key)
+            if number not in self._writers:
+                path = folder / f"{number:04d}.arrow"
+                self._writers[number] = pa.ipc.new_stream(str(path), table.schema)
+            self._writers[number].write_table(table)
+
+    def close(self) -> None:
+        for writer in self._writers.values():
+            writer.close()
+        self._writers = {}
+
+
+def _parts_of(path: Path, seed: int) -> Iterator[pl.DataFrame]:
+    """A file's rows, spread again where they are too many for memory (unless it is one case)."""
+    import pyarrow as pa
+
+    held, rows = [], 0
+    with pa.ipc.open_stream(str(path)) as reader:
+        for batch in reader:
+            held.append(batch)
+            rows += batch.num_rows
+            if rows > IN_MEMORY and seed < MAX_DEPTH:
+                break
+        else:
+            if held:
+                yield cast(pl.DataFrame, pl.from_arrow(pa.Table.from_batches(held)))
+            return
+        folder = path.with_suffix(".d")
+        folder.mkdir()
+        spread = _Spread(PARTS, seed)
+        for batch in chain(held, reader):
+            frame = cast(pl.DataFrame, pl.from_arrow(pa.Table.from_batches([batch])))
+            spread.add(frame, folder)
+        spread.close()
+    path.unlink()
+    for below in sorted(folder.glob("*.arrow")):
+        yield from _parts_of(below, seed + 1)
 
 
 def _sorted(frame: pl.DataFrame) -> pl.DataFrame:

@@ -212,7 +212,7 @@ def _local(cells: pl.Series, local: pl.Series, layout: LogFormat) -> Times:
     if zone == "UTC":
         return _checked(cells, local.dt.replace_time_zone("UTC"), zoned)
     first, later = (
-        local.dt.replace_time_zone(zone, ambiguous=which, non_existent="null")  # type: ignore[arg-type]
+        local.dt.replace_time_zone(zone, ambiguous=which, non_existent="null")
         for which in ("earliest", "latest")
     )
     repeats = int((first != later).sum())

@@ -1,0 +1,293 @@
+"""``usi logs``: operational logs (tickets, traces) in place of conversations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from usi.cli.console import note, out, printed, working
+from usi.cli.guard import guarded
+from usi.cli.options import ExitZero, Force, Outputs, Print, Printed, Quiet, SideName
+from usi.cli.verbs import reflow
+
+if TYPE_CHECKING:
+    from usi.features.trace_extract import LogRun
+    from usi.load.logs import LogConfig, LogNotes
+
+BAD_INPUT = 2
+_HELP = """Read operational logs: draft a configuration, validate, compute features by case.
+
+A log is CSV, Parquet, XES or OCEL 2.0 JSON; its configuration (TOML, or a preset: servicenow,
+uci-incident, bpic2013) says which column is what and which activity is work, queue, wait_user,
+wait_other, resolved, closed or cancelled.
+
+\b
+Examples:
+  usi logs suggest tickets.csv -o tickets.toml
+  usi logs validate tickets.csv --config tickets.toml
+  usi logs features tickets.csv --config tickets.toml --side human -o people.sessions.parquet"""
+
+Logs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES...", show_default=False,
+        help="Files of one log, folders or archives; - reads stdin.",
+    ),
+]  # fmt: skip
+Config = Annotated[
+    str | None,
+    typer.Option(
+        "--config", "-c", metavar="PRESET|FILE.toml", show_default=False,
+        help="A preset (servicenow, uci-incident, bpic2013) or a configuration file.",
+    ),
+]  # fmt: skip
+Zone = Annotated[
+    str | None,
+    typer.Option(
+        "--timezone", metavar="ZONE", show_default=False,
+        help="Zone of times that carry none, and of the calendar, such as Europe/Paris.",
+    ),
+]  # fmt: skip
+NoClasses = Annotated[
+    bool,
+    typer.Option(
+        "--no-classes",
+        help="Go on without a class map: waiting, reopening, outcome stay undefined.",
+    ),
+]  # fmt: skip
+
+app = typer.Typer(
+    name="logs",
+    help=reflow(_HELP),
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+)
+
+
+def suggest(
+    files: Logs, outputs: Outputs = None, force: Force = False, quiet: Quiet = False
+) -> None:
+    """Write a first draft of a log's configuration, for a person to correct.
+
+    Columns are found by their names, the order of dates and marks of missing values by the cells,
+    the class of every activity by its words. Without -o the draft goes to stdout.
+
+    Example: usi logs suggest tickets.csv -o tickets.toml
+    """
+    from usi.cli.reading import sources
+    from usi.load.logs.suggest import suggest as draft_of
+    from usi.report import files as report_files
+
+    forms = report_files.claim(outputs or [], known=(".toml",), force=force, inputs=sources(files))
+    with working("reading ...", quiet=quiet):
+        draft = draft_of(list(files))
+    report_files.write_all({path: report_files.raw(draft.text.encode()) for path in forms})
+    if not forms:
+        out(draft.text)
+    for text in draft.unsure:
+        note(f"to decide: {text}", quiet=quiet)
+    for path in forms:
+        note(f"written: {path}", quiet=quiet)
+
+
+def validate(
+    files: Logs,
+    config: Config = None,
+    timezone: Zone = None,
+    no_classes: NoClasses = False,
+    print_: Print = Printed.AUTO,
+    quiet: Quiet = False,
+    exit_zero: ExitZero = False,
+) -> None:
+    """Say what a log holds and what is odd or wrong in it; score nothing.
+
+    Counts ties in time, events out of order, repeated events, cases that are open at the end,
+    blanks and constant columns. Bad rows are named with file, row and column; exit code 2 then.
+
+    Example: usi logs validate tickets.csv --config tickets.toml
+    """
+    from usi.errors import UsiError
+
+    problem: UsiError | None = None
+    found: LogNotes | None = None
+    try:
+        with working("reading ...", quiet=quiet):
+            run = _run(files, config, timezone, "human", None, no_classes)
+            for _ in run.blocks():
+                pass
+        found = run.notes
+    except UsiError as error:
+        problem = error
+    if printed(print_) is Printed.JSON:
+        data: dict[str, Any] = {"ok": problem is None}
+        data |= {"problems": str(problem).splitlines()} if found is None else found.to_dict()
+        out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    elif found is not None and printed(print_) is Printed.TABLE:
+        out(_text(found))
+    if problem is not None:
+        note(f"usi: error: {problem}")
+        if not exit_zero:
+            raise SystemExit(BAD_INPUT)
+
+
+def features(
+    files: Logs,
+    side: Annotated[
+        SideName, typer.Option("--side", show_default=False, help="Real log (human) or simulated.")
+    ],
+    config: Config = None,
+    timezone: Zone = None,
+    no_classes: NoClasses = False,
+    horizon: Annotated[
+        float | None,
+        typer.Option(
+            "--horizon",
+            metavar="HOURS",
+            show_default=False,
+            help="Look at so many hours of every case, and leave out cases seen for less.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="LABEL", help="Name of the log.", show_default=False),
+    ] = None,
+    outputs: Outputs = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compute the features of a log, one row a case, in memory that does not grow with it.
+
+    -o takes .parquet, .csv, .jsonl (feature values), and .sessions.parquet for the session table
+    with its counts; without -o, JSON Lines go to stdout. Undefined values are null.
+
+    Example: usi logs features tickets.csv -c servicenow --side human -o people.sessions.parquet
+    """  # fmt: skip
+    import tempfile
+
+    from usi.cli.reading import sources
+    from usi.features.table_io import VALUE_SUFFIXES, read_blocks, write_stream, write_values
+    from usi.report import files as report_files
+
+    table = ".sessions.parquet"
+    forms = report_files.claim(
+        outputs or [], known=(*VALUE_SUFFIXES, table), force=force, inputs=sources(files)
+    )
+    whose = "human" if side is SideName.HUMAN else "simulated"
+    with (
+        tempfile.TemporaryDirectory(prefix="usi-log-") as folder,
+        working("reading ...", quiet=quiet),
+    ):
+        run = _run(files, config, timezone, whose, name, no_classes, horizon=horizon)
+        kept = Path(folder, "cases.sessions.parquet")
+        rows = write_stream(
+            run.blocks(), kept, profile="log", synthetic=run.notes.synthetic, settings=run.settings
+        )
+        writers: dict[Path, report_files.Writer] = {}
+        for path, form in forms.items():
+            writers[path] = _copy(kept) if form == table else _values(kept, write_values)
+        report_files.write_all(writers)
+        if not forms:
+            from usi.features.registry import get_profile
+            from usi.features.table import values_of
+
+            for block in read_blocks(kept):
+                out(values_of(block, get_profile("log")).write_ndjson())
+    note(f"{rows:,} cases of {run.notes.events:,} events, {run.settings}", quiet=quiet)
+    for path in forms:
+        note(f"written: {path}", quiet=quiet)
+
+
+def _copy(kept: Path) -> Any:
+    import shutil
+
+    return lambda path: shutil.copyfile(kept, path)
+
+
+def _values(kept: Path, write: Any) -> Any:
+    return lambda path: write(kept, path)
+
+
+def _run(
+    files: list[str],
+    config: str | None,
+    timezone: str | None,
+    side: Any,
+    name: str | None,
+    no_classes: bool,
+    **changes: Any,
+) -> LogRun:
+    from usi.features.trace_extract import run_log
+    from usi.features.trace_options import options_of
+
+    chosen = _config(config, timezone, no_classes)
+    given = {key: value for key, value in changes.items() if value is not None}
+    return run_log(
+        list(files),
+        chosen,
+        side=side,
+        name=name,
+        options=options_of(chosen, **given),
+        without_classes=no_classes,
+    )
+
+
+def _config(config: str | None, timezone: str | None, no_classes: bool) -> LogConfig:
+    from dataclasses import replace
+
+    from usi.errors import UsageError
+    from usi.load.logs import LogConfig, LogFormat, load_config, preset_names
+
+    if config is None and not no_classes:
+        raise UsageError(
+            f"--config is missing: a preset ({', '.join(preset_names())}) or a file; "
+            "usi logs suggest FILES -o my.toml writes a draft of one. --no-classes goes on without"
+        )
+    chosen = LogConfig("none", "1", LogFormat()) if config is None else load_config(config)
+    if timezone is None:
+        return chosen
+    return replace(chosen, layout=replace(chosen.layout, timezone=timezone))
+
+
+def _text(notes: LogNotes) -> str:
+    files = ", ".join(f"{file.name} ({file.layout})" for file in notes.files)
+    ends = notes.open_cases
+    open_cases = "not known without classes" if ends is None else f"{ends:,} cases at the log's end"
+    lines = [
+        files,
+        f"  events        {notes.events:,} in {notes.cases:,} cases",
+        f"  from, to      {notes.first} to {notes.last}",
+        f"  ties          {notes.ties:,} events with the time of the one before (file order kept)",
+        f"  out of order  {notes.out_of_order:,} events (sorted by time)",
+        f"  repeated      {notes.duplicates:,} events equal to another in every column",
+        f"  open          {open_cases}",
+        f"  constant      {', '.join(notes.constant) or 'none'}",
+        f"  blank         {_counts(notes.missing) or 'none'}",
+        f"  activities    {_counts(notes.activities)}",
+    ]
+    if notes.clock_gaps or notes.clock_repeats:
+        lines.append(
+            f"  summer time   {notes.clock_gaps:,} times that did not exist, "
+            f"{notes.clock_repeats:,} that existed twice"
+        )
+    if notes.flattened_drops or notes.flattened_duplicates:
+        lines.append(
+            f"  flattened     {notes.flattened_duplicates:,} events repeated, "
+            f"{notes.flattened_drops:,} dropped"
+        )
+    return "\n".join([*lines, *(f"  note          {text}" for text in notes.remarks)]) + "\n"
+
+
+def _counts(counts: Any) -> str:
+    from usi.report.text import printable
+
+    shown = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    text = ", ".join(f"{name} {count:,}" for name, count in shown[:20])
+    return printable(text + (f" and {len(shown) - 20} more" if len(shown) > 20 else ""))
+
+
+for _function in (suggest, validate, features):
+    app.command(name=_function.__name__, help=reflow(_function.__doc__))(guarded(_function))
