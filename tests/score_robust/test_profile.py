@@ -81,6 +81,11 @@ def test_what_a_card_says():
         assert part.ceiling_at_n > 70
         assert part.batch_range[0] <= part.batch_range[1]
     assert card.components["survey"].status == "not_assessed"
+    rewards = HUMAN.sort("task", "batch")["reward"].to_numpy().reshape(60, 3)
+    msb = 3 * rewards.mean(axis=1).var(ddof=1)
+    msw = ((rewards - rewards.mean(axis=1, keepdims=True)) ** 2).sum() / 120
+    icc = (msb - msw) / (msb + 2 * msw)
+    assert card.components["outcome"].detail["icc"].value == pytest.approx(icc)
     assert {t.feature for t in card.tripwires} == {"dash", "role_confusion"}
     assert set(card.style) == {
         "casual", "echo", "several_sentences", "comma", "shortest_turn",

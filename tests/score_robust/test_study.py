@@ -132,7 +132,7 @@ def test_outcome_gap_by_hand():
 
 def test_rewards_need_a_declared_threshold():
     sim = SIM.with_columns(reward=pl.lit(0.5))
-    assert "--reward-threshold" in run(HUMAN, sim).reasons["outcome"]
+    assert "--success-at" in run(HUMAN, sim).reasons["outcome"]
     result = run(HUMAN, sim, reward_threshold=0.5)
     assert result.success.threshold == 0.5
     assert np.nanmean(result.success.simulator) == 1.0

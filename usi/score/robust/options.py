@@ -62,6 +62,8 @@ class RobustOptions:
     human_runs, simulator_runs
         Batches and runs to keep (labels as in the tables); empty keeps all. ``"odd"`` and
         ``"even"`` keep every other session of each task, for data without runs.
+    human_where, simulator_where
+        Conditions ``COLUMN=VALUE`` that the sessions of a side must meet, all of them.
     c2st
         Two-sample classifier test: ``"full"`` permutes labels (minutes), ``"fast"`` uses a
         closed form, ``"off"`` leaves it out.
@@ -80,7 +82,17 @@ class RobustOptions:
     other_agent: bool = False
     human_runs: tuple[str, ...] = ()
     simulator_runs: tuple[str, ...] = ()
+    human_where: tuple[str, ...] = ()
+    simulator_where: tuple[str, ...] = ()
     c2st: TwoSampleMode = "fast"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that these choices name, sorted; those that sessions bring along among them."""
+        conditions = (*self.human_where, *self.simulator_where)
+        named = {self.cluster, self.group, self.strata, *self.subgroups}
+        named |= {condition.partition("=")[0] for condition in conditions}
+        return tuple(sorted(name for name in named if name))
 
     def __post_init__(self) -> None:
         for flag, value, known in (
@@ -91,6 +103,13 @@ class RobustOptions:
         ):
             if value not in known:
                 raise unknown_name(flag, str(value), known)
+        for flag, conditions in (
+            ("--human-where", self.human_where),
+            ("--sim-where", self.simulator_where),
+        ):
+            for condition in conditions:
+                if "=" not in condition.strip("="):
+                    raise UsageError(f"{flag} {condition}: write COLUMN=VALUE")
         if self.replicates < 100:
             raise UsageError("--replicates needs at least 100 replicates (2,000 is the default)")
         if self.seed < 0:

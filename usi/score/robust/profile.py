@@ -16,6 +16,7 @@ from usi.run.manifest import sha256_bytes
 from usi.run.signature import build, parse
 from usi.score.options import ScoreContext, ScoreOptions, Surveys
 from usi.score.robust.batches import Context, versus_humans
+from usi.score.robust.choose import chosen
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.floors import (
     CONSTANT,
@@ -28,7 +29,7 @@ from usi.score.robust.floors import (
 from usi.score.robust.human_card import human_card
 from usi.score.robust.left_out import outcome_counts, repair_counts, session_reasons
 from usi.score.robust.options import RobustOptions
-from usi.score.robust.reference import Reference, only_runs, reference
+from usi.score.robust.reference import Reference, reference
 from usi.score.robust.simulator_card import Anchors, simulator_card
 from usi.score.robust.study import Study, study
 from usi.score.robust.sums import to_frame
@@ -91,11 +92,11 @@ def prepare(
         raise UsageError("there is no simulator to score")
     own = robust_options(options)
     pool = pool_of(options.difficulty)
-    people = only_runs(_checked(human), "batch", own.human_runs, "--human-runs")
+    people = chosen(_checked(human), own, human=True)
     ref = reference(people, get_feature_profile(NAME).specs)
     found: dict[str, tuple[pl.DataFrame, Study]] = {}
     for label, table in sorted(simulators.items()):
-        frame = only_runs(_checked(table), "run", own.simulator_runs, "--sim-runs")
+        frame = chosen(_checked(table), own, human=False)
         try:
             found[label] = frame, study(ref, frame, own, pool=pool)
         except NotScorable as error:
@@ -170,12 +171,16 @@ def score_tables(
 def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Anchors:
     studies: dict[str, Study] = {}
     frames = {CONSTANT: constant_frame(ref.frame, NAME)}
-    frames |= {name: table.frame for name, table in context.anchors.items()}
+    people = ref.frame.select("session_id", run=pl.col("batch").cast(pl.String))
+    for name, table in context.anchors.items():
+        frames[name] = table.frame.join(people, on=people.columns, how="semi", nulls_equal=True)
     for name, frame in frames.items():
         result = anchor(ref, frame, own)
         if result is not None:
             studies[name] = result
     others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
+    if ECHO not in frames:
+        others[ECHO] = not_assessed("a session table holds no message of the agent to echo")
     return Anchors.of(studies, others)
 
 
@@ -211,7 +216,10 @@ def _signature(
     source = result.bins.source if "outcome" in result.terms else "none"
     subset = [
         f"{side}{'+'.join(labels)}"
-        for side, labels in (("h", own.human_runs), ("s", own.simulator_runs))
+        for side, labels in (
+            ("h", (*own.human_runs, *own.human_where)),
+            ("s", (*own.simulator_runs, *own.simulator_where)),
+        )
         if labels
     ]
     if own.tasks == "common" and result.design.human_only:

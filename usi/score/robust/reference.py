@@ -33,22 +33,8 @@ def scorable_rows(frame: pl.DataFrame) -> pl.DataFrame:
     return canonical(frame.filter((pl.col("status") == "ok") & kept))
 
 
-HALVES = ("odd", "even")
-
-
-def _halves(frame: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
-    """Every other session of each task that counts; all sessions where both are named."""
-    counts = (pl.col("status") == "ok") & pl.col("keep").fill_null(True)
-    place = pl.col("session_id").rank("ordinal").over("task", counts) % 2
-    wanted = [int(label == "odd") for label in labels]
-    return frame.filter(place.is_in(wanted).fill_null(False))
-
-
 def only_runs(frame: pl.DataFrame, column: str, labels: Sequence[str], flag: str) -> pl.DataFrame:
     """Rows of the named batches or runs: by trial or batch of the file, else by resolved key.
-
-    ``odd`` and ``even`` are every other session of each task (first, third, ... are odd), in the
-    order of their ids: halves of data that have no runs.
 
     Raises
     ------
@@ -57,8 +43,6 @@ def only_runs(frame: pl.DataFrame, column: str, labels: Sequence[str], flag: str
     """
     if not labels:
         return frame
-    if set(labels) <= set(HALVES):
-        return _halves(frame, labels)
     filled = [c for c in ("trial", "batch_id") if c in frame and frame[c].count()]
     named = filled[0] if filled else column
     found = frame[named].cast(pl.String)

@@ -174,6 +174,8 @@ def simulator_card(
         else Component(value=None, status="not_assessed", reason=survey.reason or "no survey")
     )
     outcome = outcome_numbers(result)
+    success_icc = {**parts["outcome"].detail, "icc": outcome.icc}
+    parts["outcome"] = parts["outcome"].model_copy(update={"detail": success_icc})
     own = features(result)
     design = result.design
     human_in = result.reference.frame.filter(pl.Series(_inside(result)))
