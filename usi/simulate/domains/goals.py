@@ -129,7 +129,9 @@ def goals_of(
         state = new_state()
         calls = run_steps(state, steps)
         if calls is None:
-            raise InputError(f"task {task.id}: path {number + 1} fails: {_failure(steps, new_state)}")
+            raise InputError(
+                f"task {task.id}: path {number + 1} fails: {_failure(steps, new_state)}"
+            )
         if number == 0:
             oracle = tuple(calls)
         states.setdefault(state_hash(state.database.tables, comparison), state.database.tables)

@@ -1,4 +1,4 @@
-"""What a domain's ``tools.py`` is written with: marks for tools, the database, errors, free text."""
+"""What a domain's ``tools.py`` is written with: tool marks, database, errors, free text."""
 
 from __future__ import annotations
 

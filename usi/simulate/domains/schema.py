@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -51,8 +51,8 @@ class Tool:
         return {name: getattr(found, name) for name in found.model_fields_set}
 
 
-def tools_of(module: ModuleType, *, file: str) -> dict[str, Tool]:
-    """Every marked function of a module, in the order of its source.
+def tools_of(modules: Iterable[ModuleType], *, file: str) -> dict[str, Tool]:
+    """Every marked function of the modules, in the order of their source.
 
     Raises
     ------
@@ -61,6 +61,7 @@ def tools_of(module: ModuleType, *, file: str) -> dict[str, Tool]:
     """
     found = {
         name: _tool(name, function, file)
+        for module in modules
         for name, function in vars(module).items()
         if inspect.isfunction(function) and getattr(function, "__usi_tool__", None)
     }

@@ -1,0 +1,138 @@
+"""``domain.toml``: what a domain is called, its fixed time, how states compare, its rules."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from usi.errors import InputError, InputErrors
+from usi.simulate.domains.kit import Tables
+from usi.simulate.domains.rules import Rule
+from usi.simulate.domains.state import Comparison
+
+FILE = "domain.toml"
+
+
+class Compare(BaseModel):
+    """How states are compared; see `Comparison`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    ignored: tuple[str, ...] = ()
+    unordered: tuple[str, ...] = ()
+
+
+class Definition(BaseModel):
+    """The content of ``domain.toml``.
+
+    Attributes
+    ----------
+    name, title
+        Name of the sessions' domain, and what it is in one line.
+    now
+        Date and time of every episode, ISO 8601.
+    version
+        Raised whenever a grade may change.
+    references
+        ``table.field`` -> table whose ids the field holds (one id, a list of them, or null).
+    rule
+        Trajectory checks.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str
+    now: str = Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$")
+    version: int = 1
+    compare: Compare = Compare()
+    references: dict[str, str] = Field(default_factory=dict)
+    rule: tuple[Rule, ...] = ()
+
+    @property
+    def comparison(self) -> Comparison:
+        """As states take it."""
+        return Comparison(frozenset(self.compare.ignored), frozenset(self.compare.unordered))
+
+
+def read_definition(folder: Path, shown: str) -> Definition:
+    """Read ``domain.toml``.
+
+    Raises
+    ------
+    InputErrors
+        With every field that is wrong.
+    """
+    file = f"{shown}/{FILE}"
+    try:
+        value = tomllib.loads((folder / FILE).read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(
+            f"there is no {FILE}: a domain is a folder with {FILE}, tables/, tools.py, "
+            "policy.md and tasks/",
+            file=shown,
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"can't be read: {error}", file=file) from None
+    try:
+        return Definition.model_validate(value)
+    except ValidationError as error:
+        raise InputErrors(
+            [
+                InputError(e["msg"], file=file, field=".".join(map(str, e["loc"])) or None)
+                for e in error.errors()
+            ]
+        ) from None
+
+
+def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
+    """Read ``tables/*.json`` and check that references hold.
+
+    Raises
+    ------
+    InputErrors
+        For every table that is no object of objects, and every id that is not there.
+    """
+    tables: Tables = {}
+    problems: list[InputError] = []
+    for path in sorted((folder / "tables").glob("*.json")):
+        file = f"{shown}/tables/{path.name}"
+        try:
+            value = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            problems.append(InputError(f"can't be read: {error}", file=file))
+            continue
+        if not isinstance(value, dict) or not all(isinstance(r, dict) for r in value.values()):
+            problems.append(InputError("must be an object of id -> record", file=file))
+            continue
+        tables[path.stem] = value
+    if not problems and not tables:
+        problems.append(InputError("there are no tables (tables/*.json)", file=shown))
+    for name, target in references.items():
+        table, _, field = name.partition(".")
+        if table not in tables or target not in tables:
+            problems.append(
+                InputError(
+                    f"{name} -> {target}: there is no such table",
+                    file=f"{shown}/{FILE}",
+                    field="references",
+                )
+            )
+            continue
+        for key, record in tables[table].items():
+            value = record.get(field)
+            for one in value if isinstance(value, list) else [value]:
+                if one is not None and one not in tables[target]:
+                    problems.append(
+                        InputError(
+                            f"{key}: {one!r} is not in {target}",
+                            file=f"{shown}/tables/{table}.json",
+                            field=field,
+                        )
+                    )
+    if problems:
+        raise InputErrors(problems)
+    return tables
