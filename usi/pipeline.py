@@ -6,7 +6,7 @@ line walk it. Sessions are streamed; what is held is the session table, a few in
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -28,10 +28,11 @@ from usi.score.assembly import (
     read_candidates,
     read_people,
 )
-from usi.score.inputs import Watched, difficulty_file, split_by_simulator, with_keys
+from usi.score.inputs import difficulty_file, split_by_simulator, with_keys
 from usi.score.load_facts import with_load_facts
 from usi.score.options import RunIds, ScoreOptions, Surveys
 from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
+from usi.score.watched import Watched
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -248,8 +249,12 @@ def score_with_tables(
     *,
     profile: str | None = None,
     options: ScoreOptions | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ScoreResult:
-    """As `score`, keeping the session tables (for the sums beside the card)."""
+    """As `score`, keeping the session tables (for the sums beside the card).
+
+    `progress` is called with (done, total) permutations of a full two-sample test.
+    """
     options = options or ScoreOptions()
     chosen = get_profile(profile)
     reference, people = read_people(human, chosen.name, options)
@@ -270,7 +275,35 @@ def score_with_tables(
     )
     settings = {**card.settings, "surveys": where}
     card = card.model_copy(update={"settings": settings})
+    if chosen.name == PREFERRED_PROFILE:
+        card = _diagnosed(card, people.tables[""], candidates.tables, options, progress)
     card = with_load_facts(
         card, candidates.tables, {**candidates.losses, "": people.losses.get("", [])}
     )
     return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys)
+
+
+def _diagnosed(
+    card: Scorecard,
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    options: ScoreOptions,
+    progress: Callable[[int, int], None] | None,
+) -> Scorecard:
+    """The card with what means can't see, over the same sessions that were scored."""
+    from usi.diagnose.attach import attach_diagnostics
+    from usi.score.robust.choose import chosen
+    from usi.score.robust.profile import robust_options
+
+    own = robust_options(options)
+    return attach_diagnostics(
+        card,
+        replace(human, frame=chosen(human.frame, own, human=True)),
+        {
+            label: replace(table, frame=chosen(table.frame, own, human=False))
+            for label, table in simulators.items()
+        },
+        mode=own.c2st,
+        seed=own.seed,
+        progress=progress,
+    )

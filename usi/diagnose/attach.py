@@ -7,7 +7,7 @@ test and the signs of gaming as second keys.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ from usi.diagnose.distances import (
 )
 from usi.diagnose.gaming import RateCounts, detect, suspected
 from usi.diagnose.sample import Sample
-from usi.diagnose.two_sample import Mode, two_sample_test
+from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
 from usi.estimate import Estimate
 from usi.features.registry import get_profile
 from usi.features.spec import DIMENSIONS, FeatureSpec
@@ -36,6 +36,8 @@ GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
 """Rate -> columns of its hits, of its hits in its context, of turns in that context: courtesy
 after the agent helped, frustration (feeling, blame or pushback) after the agent failed."""
 
+CLASSIFIERS: tuple[Classifier, ...] = ("logistic", "forest")
+
 SEEN_ABOVE = 0.7
 """AUC above which a classifier tells the sides apart beyond doubt."""
 
@@ -43,6 +45,17 @@ SEEN_ABOVE = 0.7
 def _scored(frame: pl.DataFrame) -> pl.DataFrame:
     """Sessions that the score counts: a conversation with user turns and a task, kept."""
     return frame.filter((pl.col("status") == "ok") & pl.col("keep").fill_null(True))
+
+
+def _compared(
+    card: SimulatorCard, human: pl.DataFrame, simulated: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Sessions of tasks on both sides, where the design is paired on the task."""
+    both = pl.Series(sorted(set(human["task"].drop_nulls()) & set(simulated["task"].drop_nulls())))
+    if card.design == "unpaired" or not len(both):
+        return human, simulated
+    own = pl.col("task").is_in(both.implode())
+    return human.filter(own), simulated.filter(own)
 
 
 def _clusters(frame: pl.DataFrame) -> np.ndarray[Any, np.dtype[np.str_]]:
@@ -178,7 +191,7 @@ def _simulator(
     simulated: pl.DataFrame,
     profile: str,
     *,
-    mode: Mode,
+    mode: Mode | Literal["off"],
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> SimulatorCard:
@@ -191,9 +204,15 @@ def _simulator(
     compared = compared_specs(profile, card.design)
     names = tuple(spec.name for spec in compared)
     people, candidate = (part.columns(names) for part in every)
-    tests = tuple(
-        two_sample_test(people, candidate, classifier=kind, mode=mode, seed=seed, progress=progress)
-        for kind in ("logistic", "forest")
+    tests = (
+        ()
+        if mode == "off"
+        else tuple(
+            two_sample_test(
+                people, candidate, classifier=kind, mode=mode, seed=seed, progress=progress
+            )
+            for kind in CLASSIFIERS
+        )
     )
     spread = spread_index({name: distances[name] for name in names})
     gaming, suspicious = _gaming(human, simulated, seed)
@@ -218,7 +237,7 @@ def attach_diagnostics(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
     *,
-    mode: Mode = "fast",
+    mode: Mode | Literal["off"] = "fast",
     seed: int = 7,
     progress: Callable[[int, int], None] | None = None,
 ) -> Scorecard:
@@ -232,7 +251,7 @@ def attach_diagnostics(
         Session tables with keys, simulators by label.
     mode
         ``"fast"``: p-values from a closed form; ``"full"``: 200 permutations of each classifier
-        (minutes). The AUC and its bounds are the same.
+        (minutes), with more trees; ``"off"``: no classifier.
     progress
         Called with (done, total) permutations of each full test.
 
@@ -245,8 +264,7 @@ def attach_diagnostics(
     cards = tuple(
         _simulator(
             part,
-            people,
-            _scored(simulators[part.name].frame),
+            *_compared(part, people, _scored(simulators[part.name].frame)),
             human.profile,
             mode=mode,
             seed=seed,

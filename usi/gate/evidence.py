@@ -218,8 +218,9 @@ def require_comparable(a: Evidence, b: Evidence, *, runs: bool) -> list[str]:
     UsageError
         Other people, another definition, other tasks or runs: what differs, and the way out.
     """
-    # The survey is no part of the terms, and another version of usi is told, not refused.
-    ignored = ("v:", "survey:") if runs else ("v:", "survey:", "runs:")
+    # Survey and two-sample test are no part of the terms, and another version of usi is told,
+    # not refused.
+    ignored = ("v:", "survey:", "c2st:", *(() if runs else ("runs:",)))
     odd = differences(a.signature, b.signature)
     serious = [line for line in odd if not line.startswith(ignored)]
     if a.simulator.design != b.simulator.design:

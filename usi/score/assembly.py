@@ -22,6 +22,7 @@ from usi.score.inputs import (
     with_keys,
 )
 from usi.score.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
+from usi.score.profiles import PREFERRED_PROFILE
 from usi.score.scorecard import InputFile
 
 Paths = Sequence[str | Path] | str | Path
@@ -48,6 +49,8 @@ def read_people(
         options=options.load_options(human=True),
         run_ids=options.run_ids,
         source=options.human_source,
+        columns=_columns(options),
+        echo=profile == PREFERRED_PROFILE,
     )
     return reference, side
 
@@ -67,8 +70,16 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
     if not paths:
         raise UsageError("there is no simulator to score: give its transcripts")
     return read_simulators(
-        paths, profile=profile, options=options.load_options(human=False), run_ids=run_ids
+        paths,
+        profile=profile,
+        options=options.load_options(human=False),
+        run_ids=run_ids,
+        columns=_columns(options),
     )
+
+
+def _columns(options: ScoreOptions) -> tuple[str, ...]:
+    return () if options.robust is None else options.robust.columns
 
 
 def find_surveys(
@@ -118,4 +129,5 @@ def make_context(
         ),
         left_out={**candidates.left_out, "": people.left_out.get("", {})},
         warnings=tuple(warnings),
+        anchors=people.anchors,
     )

@@ -7,7 +7,7 @@ Transcripts are streamed through feature extraction; a session table on disk
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -27,7 +27,9 @@ from usi.records import Session, Side
 from usi.run.manifest import sha256_bytes, sha256_file
 from usi.score.keys import assign_keys
 from usi.score.options import HumanSource, RunIds
+from usi.score.robust.floors import ECHO
 from usi.score.scorecard import InputFile
+from usi.score.watched import Watched
 
 TABLE_SUFFIX = ".parquet"
 SIMULATED_LAYOUTS = ("tau-bench", "tau2", "odyssim")
@@ -54,6 +56,8 @@ class SideInput:
         Whether a session or a table says that it is a phantom's.
     source
         Cleaning that was used.
+    anchors
+        Session tables of degenerate users made from these sessions, by name.
     """
 
     tables: dict[str, SessionTable] = field(default_factory=dict)
@@ -64,19 +68,7 @@ class SideInput:
     remarks: list[str] = field(default_factory=list)
     synthetic: bool = False
     source: Side = "simulated"
-
-
-class Watched:
-    """Passes sessions on and notes whether one says that it is synthetic."""
-
-    def __init__(self, sessions: Iterable[Session]) -> None:
-        self._sessions, self.synthetic = sessions, False
-
-    def __iter__(self) -> Iterator[Session]:
-        for session in self._sessions:
-            if session.meta.get("synthetic") is True:
-                self.synthetic = True
-            yield session
+    anchors: dict[str, SessionTable] = field(default_factory=dict)
 
 
 def is_table(path: str | Path) -> bool:
@@ -116,9 +108,16 @@ def split_by_simulator(table: SessionTable, fallback: str) -> dict[str, SessionT
 
 
 def read_simulators(
-    paths: Sequence[str | Path], *, profile: str, options: LoadOptions, run_ids: RunIds
+    paths: Sequence[str | Path],
+    *,
+    profile: str,
+    options: LoadOptions,
+    run_ids: RunIds,
+    columns: Sequence[str] = (),
 ) -> SideInput:
     """Read every simulator: one a file, unless rows or ``options.name`` say otherwise.
+
+    Fields of the sessions named in `columns` stay in the tables.
 
     Raises
     ------
@@ -129,9 +128,8 @@ def read_simulators(
     transcripts = [path for path in paths if not is_table(path)]
     streams = group_by_simulator(transcripts, options) if transcripts else []
     for stream in streams:
-        watched = Watched(stream)
-        table = extract_table(watched, profile=profile, side="simulated")
-        table = replace(table, synthetic=watched.synthetic)
+        watched = Watched(stream, columns)
+        table = watched.noted(extract_table(watched, profile=profile, side="simulated"))
         _note(side, stream, stream.label, "simulator")
         _add(side, split_by_simulator(table, stream.label), run_ids)
         if options.name and stream.notes.files:
@@ -169,11 +167,18 @@ def read_reference(
     options: LoadOptions,
     run_ids: RunIds,
     source: HumanSource = "auto",
+    columns: Sequence[str] = (),
+    echo: bool = False,
 ) -> SideInput:
-    """Read the human reference; its cleaning follows `source`, or what the files are."""
+    """Read the human reference; its cleaning follows `source`, or what the files are.
+
+    Fields of the sessions named in `columns` stay in the table. With `echo` a user who echoes the
+    agent of these sessions is made beside them.
+    """
     side = SideInput(synthetic=reference.synthetic)
     tables: list[SessionTable] = []
     chosen: Side | None = None if source == "auto" else source
+    echoes: SessionTable | None = None
     transcripts = [path for path in reference.paths if not is_table(path)]
     if transcripts:
         stream = open_sessions(transcripts, options=options)
@@ -182,9 +187,10 @@ def read_reference(
         if chosen is None:
             chosen = _kind_of(first, [_base(file.name) for file in stream.notes.files])
         head = () if first is None else (first,)
-        watched = Watched(chain(head, sessions))
+        watched = Watched(chain(head, sessions), columns, echo=profile if echo else None)
         table = extract_table(watched, profile=profile, side="human", source=chosen)
-        tables.append(replace(table, synthetic=watched.synthetic))
+        tables.append(watched.noted(table))
+        echoes = watched.echoes(table)
         _note(side, stream, "", "human")
     for path in reference.paths:
         if is_table(path):
@@ -195,9 +201,21 @@ def read_reference(
             side.files.append(_table_file("human", path, table))
     joined = tables[0] if len(tables) == 1 else SessionTable.concat(tables)
     side.tables[""] = with_keys(joined, side="human", run_ids=run_ids)
+    if echoes is not None and len(tables) == 1:
+        side.anchors[ECHO] = _beside(echoes, side.tables[""])
     side.synthetic = side.synthetic or joined.synthetic
     side.source = chosen or "human"
     return side
+
+
+def _beside(echoes: SessionTable, people: SessionTable) -> SessionTable:
+    """Give the rows of an anchor the keys of the people's rows that they stand beside."""
+    keys = people.frame.select(
+        "session_id", "domain", "task", "participant", run=pl.col("batch").cast(pl.String)
+    )
+    own = echoes.frame
+    frame = own.drop(keys.columns).hstack(keys).select(own.columns)
+    return replace(echoes, frame=frame)
 
 
 def _kind_of(first: Session | None, names: Sequence[str]) -> Literal["human", "simulated"]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from usi._version import __version__
 from usi.errors import NotScorable, UsageError
-from usi.estimate import Estimate
+from usi.estimate import Estimate, not_assessed
 from usi.features.registry import get_profile as get_feature_profile
 from usi.features.table import SessionTable
 from usi.run.manifest import sha256_bytes
@@ -20,6 +20,7 @@ from usi.score.robust.choose import chosen
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.floors import (
     CONSTANT,
+    ECHO,
     FLOOR_REPLICATES,
     OTHER_DOMAIN,
     anchor,

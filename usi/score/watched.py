@@ -1,0 +1,96 @@
+"""Sessions on their way to the features, and what is noted of them as they pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from usi.features.extract import BLOCK, extract_table
+from usi.features.spec import IDENTITY_SCHEMA
+from usi.features.table import SessionTable
+from usi.records import Session
+
+
+@dataclass
+class Watched:
+    """Passes sessions on, and notes what the session table has no place for.
+
+    Attributes
+    ----------
+    sessions
+        What is passed on.
+    columns
+        Names of further fields of the sessions (`Session.meta`) that the score needs.
+    echo
+        Profile whose features the floor anchor "echo of the agent" gets; ``None`` for none. They
+        are computed block by block, so that no text stays in memory.
+    synthetic
+        Whether a session says that it is a phantom's.
+    """
+
+    sessions: Iterable[Session]
+    columns: Sequence[str] = ()
+    echo: str | None = None
+    synthetic: bool = False
+    _found: dict[str, list[str | None]] = field(default_factory=dict)
+    _echoes: list[pl.DataFrame] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._found = {name: [] for name in self.columns if name not in IDENTITY_SCHEMA}
+
+    def __iter__(self) -> Iterator[Session]:
+        block: list[Session] = []
+        for session in self.sessions:
+            if session.meta.get("synthetic") is True:
+                self.synthetic = True
+            for name, values in self._found.items():
+                values.append(_text(session.meta.get(name)))
+            if self.echo is not None:
+                block.append(session)
+                if len(block) == BLOCK:
+                    self._add(block)
+                    block = []
+            yield session
+        if block:
+            self._add(block)
+
+    def _add(self, block: list[Session]) -> None:
+        from usi.score.robust.floors import echo_sessions
+
+        table = extract_table(echo_sessions(block), profile=self.echo or "", side="simulated")
+        self._echoes.append(table.frame)
+
+    def noted(self, table: SessionTable) -> SessionTable:
+        """The session table with what was noted: further columns, and the mark of phantoms."""
+        more = [
+            pl.Series(name, values, dtype=pl.String)
+            for name, values in self._found.items()
+            if any(value is not None for value in values)
+        ]
+        return replace(
+            table, frame=table.frame.with_columns(more), synthetic=table.synthetic or self.synthetic
+        )
+
+    def echoes(self, table: SessionTable) -> SessionTable | None:
+        """Session table of the echoing user, one row beside each row of `table`."""
+        if not self._echoes:
+            return None
+        return replace(table, frame=pl.concat(self._echoes))
+
+
+def _text(value: object) -> str | None:
+    """A field as text: words as they are, numbers and truth values as in JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def own_columns(frame: pl.DataFrame, profile: str) -> pl.DataFrame:
+    """The columns that the profile's session table has, without noted ones."""
+    from usi.features.registry import get_profile
+    from usi.features.table import table_schema
+
+    return frame.select(list(table_schema(get_profile(profile))))
