@@ -260,7 +260,7 @@ def score_with_tables(
     reference, people = read_people(human, chosen.name, options)
     candidates = read_candidates(simulators, chosen.name, options)
     surveys, files, where = find_surveys(reference, candidates, options)
-    if options.difficulty not in ("frozen", "self"):
+    if options.difficulty not in ("frozen", "self", "none"):
         files.append(difficulty_file(options.difficulty))
     context = make_context(reference, people, candidates, files)
     if profile is None and chosen.name == FALLBACK_PROFILE:

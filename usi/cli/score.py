@@ -6,6 +6,23 @@ from typing import Annotated
 
 import typer
 
+from usi.cli.comparing import (
+    By,
+    Cluster,
+    Design,
+    Group,
+    HumanRuns,
+    HumanWhere,
+    OtherAgent,
+    Replicates,
+    SimRuns,
+    SimWhere,
+    Strata,
+    SuccessAt,
+    SurveyDesign,
+    Tasks,
+    TwoSampleTest,
+)
 from usi.cli.options import (
     Domain,
     ExitZero,
@@ -57,10 +74,10 @@ def command(
         str | None,
         typer.Option(
             "--difficulty",
-            metavar="frozen|self|FILE",
+            metavar="frozen|none|FILE",
             show_default=False,
             rich_help_panel=_COMPARED,
-            help="Task difficulties: the published map (default), these simulators, or JSON.",
+            help="Task difficulties: the published map (default), none, JSON; self with tau-usi.",
         ),
     ] = None,
     run_ids: Annotated[
@@ -100,6 +117,21 @@ def command(
             help="Gate the scorecard at once (see: usi gate), with its exit codes.",
         ),
     ] = None,
+    human_runs: HumanRuns = None,
+    sim_runs: SimRuns = None,
+    human_where: HumanWhere = None,
+    sim_where: SimWhere = None,
+    tasks: Tasks = None,
+    design: Design = None,
+    cluster: Cluster = None,
+    group: Group = None,
+    strata: Strata = None,
+    by: By = None,
+    success_at: SuccessAt = None,
+    other_agent: OtherAgent = False,
+    survey_design: SurveyDesign = None,
+    c2st: TwoSampleTest = None,
+    replicates: Replicates = None,
     outputs: Outputs = None,
     force: Force = False,
     print_: Print = Printed.AUTO,
@@ -126,7 +158,9 @@ def command(
       usi score sim.json --human people.json --profile tau-usi
       usi score runs/*.json --human NAME -o reports/card.json -o reports/card.md
       usi score sim.json --human NAME --gate B -o card.json -o card.junit.xml
+      usi score trials.json --human trials.json --human-runs 0,1 --sim-runs 2,3
     """  # fmt: skip
+    from usi.cli.comparing import given
     from usi.cli.console import note
     from usi.cli.scoring import Request, deliver, scored
     from usi.cli.verdicts import after_scoring
@@ -150,6 +184,24 @@ def command(
         user_speaker=user_speaker,
         flip=flip,
         map=map_,
+        robust=given(
+            human_runs=human_runs,
+            simulator_runs=sim_runs,
+            human_where=human_where,
+            simulator_where=sim_where,
+            tasks=tasks,
+            design=design,
+            cluster=cluster,
+            group=group,
+            strata=strata,
+            subgroups=by,
+            reward_threshold=success_at,
+            other_agent=other_agent,
+            survey_design=survey_design,
+            c2st=c2st,
+            replicates=replicates,
+        ),
+        subgroups=decision.subgroups,
         outputs=decision.scorecards,
         force=force,
     )

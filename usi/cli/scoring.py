@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,10 @@ class Request:
     user_speaker: str | None = None
     flip: bool = False
     map: str | None = None
+    robust: Mapping[str, Any] = field(default_factory=dict)
+    """Choices of the profile `robust`, from `usi.cli.comparing.given`."""
+    subgroups: tuple[str, ...] = ()
+    """Columns that a gate's criteria ask for."""
     outputs: tuple[Path, ...] = ()
     force: bool = False
 
@@ -66,11 +70,26 @@ def scored(request: Request, *, quiet: bool) -> Scored:
     claim(request, human, options)
     with working(f"scoring {len(request.simulators)} input(s) ...", quiet=quiet):
         result = score_with_tables(
-            list(request.simulators), human, profile=profile, options=options
+            list(request.simulators),
+            human,
+            profile=profile,
+            options=options,
+            progress=permuting(quiet=quiet),
         )
         sums = to_parquet(result.task_sums(options, difficulties(options, result)))
     card = result.card.model_copy(update={"tasks_sha256": sha256_bytes(sums)})
     return Scored(result, card, sums, started)
+
+
+def permuting(*, quiet: bool) -> Callable[[int, int], None]:
+    """Say how far a full two-sample test is, every fifty permutations."""
+    from usi.cli.console import note
+
+    def say(done: int, total: int) -> None:
+        if done % 50 == 0:
+            note(f"two-sample test: {done} of {total} permutations", quiet=quiet)
+
+    return say
 
 
 def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
@@ -81,12 +100,14 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
     UsageError
         Where no reference is named.
     """
+    from usi.cli.comparing import robust_options
     from usi.cli.reading import who_and_where
     from usi.cli.settings import find_workspace
     from usi.score.options import ScoreOptions
 
     workspace = find_workspace()
     own = workspace.settings.score
+    profile = pick(request.profile, own.profile)
     human = pick(request.human, workspace.path(own.human))
     if human is None:
         raise UsageError("name the human reference: --human CORPUS (a path, or see: usi doctor)")
@@ -99,6 +120,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         "domain": pick(request.domain, own.domain),
         "format": pick(request.format, own.format),
         "name": request.name,
+        "robust": robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),
         **who_and_where(
             user_role=request.user_role,
             user_speaker=request.user_speaker,
@@ -113,7 +135,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         surveys=None if surveys == "none" else surveys,
         **{key: value for key, value in given.items() if value is not None},
     )
-    return human, pick(request.profile, own.profile), options
+    return human, profile, options
 
 
 def difficulties(options: ScoreOptions, result: ScoreResult) -> Mapping[str, float]:
@@ -205,10 +227,13 @@ def _sessions(result: ScoreResult) -> bytes:
     import tempfile
 
     from usi.features.table import SessionTable
+    from usi.score.watched import own_columns
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "sessions.parquet")
-        SessionTable.concat([result.human, *result.simulators.values()]).write(path)
+        tables = [result.human, *result.simulators.values()]
+        plain = [replace(t, frame=own_columns(t.frame, t.profile)) for t in tables]
+        SessionTable.concat(plain).write(path)
         return path.read_bytes()
 
 

@@ -26,13 +26,29 @@ class ScoreSettings(_Table):
     human: str | None = Field(None, description="path, or a name under human_corpus/")
     surveys: str | None = Field(None, description="folder, or none")
     profile: str | None = None
-    difficulty: str | None = Field(None, description="frozen, self or a file")
+    difficulty: str | None = Field(None, description="frozen, none, self or a file")
     run_ids: Literal["auto", "suffix", "none"] | None = None
     human_source: Literal["human", "simulated"] | None = None
     domain: str | None = None
     format: str | None = None
     max_record: str | int | None = None
     seed: int | None = None
+    # What only the profile robust knows.
+    design: Literal["auto", "paired", "unpaired"] | None = None
+    tasks: Literal["all", "common"] | None = None
+    human_runs: tuple[str, ...] = ()
+    sim_runs: tuple[str, ...] = ()
+    human_where: tuple[str, ...] = ()
+    sim_where: tuple[str, ...] = ()
+    cluster: str | None = Field(None, description="task, participant or a column")
+    group: str | None = None
+    strata: str | None = None
+    by: tuple[str, ...] = ()
+    success_at: float | None = None
+    other_agent: bool = False
+    survey_design: Literal["same-transcript", "same-task"] | None = None
+    c2st: Literal["off", "fast", "full"] | None = None
+    replicates: int | None = None
 
 
 class FeaturesSettings(_Table):

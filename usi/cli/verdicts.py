@@ -76,6 +76,11 @@ class Decision:
     verdicts: tuple[Path, ...]
     force: bool
 
+    @property
+    def subgroups(self) -> tuple[str, ...]:
+        """Columns whose values the criteria have minimums for."""
+        return () if self.criteria is None else tuple(g.by for g in self.criteria.subgroup)
+
     def verdict(self, card: Scorecard) -> Verdict | None:
         """Gate the scorecard that was made just now."""
         return None if self.criteria is None else gate_now(card, self.criteria)

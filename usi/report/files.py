@@ -28,7 +28,10 @@ _SESSION_HEAD = (
     b'{"session_id":',
     b"name,index,terms,value,low,high,sd,",
 )
-_TASK_SUMS = (b"spoken", b"rewarded", b"value:")
+_TASK_SUMS = (
+    (b"spoken", b"rewarded", b"value:"),
+    (b"bin_index", b"label.correct_refusal", b"sums."),
+)
 _JSONL_HEAD = re.compile(rb'\{"id":"(?:[^"\\]|\\.)*","simulator":"')
 _LOOK = 65536
 
@@ -67,7 +70,9 @@ def written_by_usi(path: Path) -> bool:
         end = stream.read(_LOOK)
     if size == 0:
         return True
-    if start.startswith(b"PAR1") and all(name in end for name in _TASK_SUMS):
+    if start.startswith(b"PAR1") and any(
+        all(name in end for name in names) for names in _TASK_SUMS
+    ):
         return True
     head = start.startswith(_SESSION_HEAD) or _JSONL_HEAD.match(start) is not None
     return head or any(mark in start or mark in end for mark in _MARKS)

@@ -77,6 +77,21 @@ def _checked(table: SessionTable) -> pl.DataFrame:
     return table.frame
 
 
+def _people(human: pl.DataFrame, own: RobustOptions) -> tuple[pl.DataFrame, Reference]:
+    """Human sessions that are compared; the whole corpus decides which features are scored."""
+    specs = get_feature_profile(NAME).specs
+    people = chosen(human, own, human=True)
+    ref = reference(people, specs)
+    if people.height == human.height:
+        return people, ref
+    corpus = reference(human, specs).verdicts
+    verdicts = {
+        name: replace(part, reason=corpus[name].reason, rare=corpus[name].rare)
+        for name, part in ref.verdicts.items()
+    }
+    return people, replace(ref, verdicts=verdicts)
+
+
 def prepare(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
@@ -93,8 +108,7 @@ def prepare(
         raise UsageError("there is no simulator to score")
     own = robust_options(options)
     pool = pool_of(options.difficulty)
-    people = chosen(_checked(human), own, human=True)
-    ref = reference(people, get_feature_profile(NAME).specs)
+    people, ref = _people(_checked(human), own)
     found: dict[str, tuple[pl.DataFrame, Study]] = {}
     for label, table in sorted(simulators.items()):
         frame = chosen(_checked(table), own, human=False)
