@@ -77,11 +77,14 @@ class Calls:
     ----------
     usage
         What the episode's answers cost, from the cache or not: the same however it was run.
+    paid
+        What was really called and spent, calls that failed included.
     """
 
     runtime: Runtime
     episode: str = ""
     usage: Usage = field(default_factory=Usage)
+    paid: Usage = field(default_factory=Usage)
 
     def remembered(
         self,
@@ -168,6 +171,7 @@ class Calls:
                     pace.pause(wait)
             finally:
                 runtime.ledger.settle(*most, used)
+                self.paid = self.paid + used
             runtime.sleep(wait)
 
     def _count(self, answer: Answer, *, cached: int) -> None:

@@ -108,6 +108,8 @@ class Cleaned:
 def visible(messages: Sequence[Message]) -> list[Message]:
     """What the user sees of an episode: texts of both sides, in order.
 
+    What an agent writes beside a tool call goes to nobody (as in tau-bench).
+
     >>> visible([{"role": "assistant", "content": None, "tool_calls": [{}]},
     ...          {"role": "tool", "content": "{}"}, {"role": "assistant", "content": "Done."}])
     [{'role': 'assistant', 'content': 'Done.'}]
@@ -118,6 +120,7 @@ def visible(messages: Sequence[Message]) -> list[Message]:
         if m["role"] in ("user", "assistant")
         and isinstance(m.get("content"), str)
         and m["content"].strip()
+        and not m.get("tool_calls")
     ]
 
 

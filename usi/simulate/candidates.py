@@ -1,0 +1,271 @@
+"""Candidates and agents by name: a TOML file, or a short form such as ``scripted:terse``."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from usi.errors import InputError, UsageError, unknown_name
+from usi.simulate.agents.agent import AgentFactory
+from usi.simulate.agents.model import ModelAgents
+from usi.simulate.agents.oracle import OracleAgents
+from usi.simulate.agents.outside import OutsideAgents
+from usi.simulate.client import ModelSettings
+from usi.simulate.plugins import find_callable
+from usi.simulate.user import UserFactory
+from usi.simulate.users.model import PROMPT, ModelUsers
+from usi.simulate.users.outside import OutsideUsers, OverCall, OverHttp, OverProcess
+from usi.simulate.users.replay import read_turns
+from usi.simulate.users.requester import Requesters, rates_of, read_rates
+from usi.simulate.users.scripted import VARIED, ScriptedUsers, preset, with_traits
+
+USER_KINDS = ("model", "scripted", "requester", "replay", "process", "http", "callable")
+AGENT_KINDS = ("model", "oracle", "http", "callable")
+STRATEGIES = ("plain", "reflect", "verify")
+_MAIN = {
+    "model": "model", "scripted": "preset", "requester": "rates", "replay": "file",
+    "process": "command", "http": "url", "callable": "name", "oracle": "preset",
+}  # fmt: skip
+"""Key that the text behind the colon of a short form fills."""
+_SECRET = re.compile(r"api_?key|secret|token$|password", re.IGNORECASE)
+_BARE = "_.-"
+
+
+@dataclass(frozen=True)
+class Named:
+    """A candidate or agent as it was given: its label, and the table that describes it."""
+
+    label: str
+    table: Mapping[str, Any]
+    folder: Path
+
+
+def describe(text: str, kinds: tuple[str, ...], *, what: str = "simulator") -> Named:
+    """Read a description.
+
+    Parameters
+    ----------
+    text
+        Path of a TOML file, a name under ``simulators/`` (or ``agents/``) of the working folder,
+        or ``kind:rest`` with ``kind`` one of `kinds`.
+
+    Raises
+    ------
+    UsageError, InputError
+        Where it is none of these, can't be read, or holds a key.
+    """
+    folder = Path(f"{what}s")
+    for path in (Path(text), folder / f"{text}.toml"):
+        if path.suffix == ".toml" and path.is_file():
+            return Named(path.stem, _read(path), path.parent)
+    kind, colon, rest = text.partition(":")
+    if kind in ("http", "https") and rest.startswith("//"):
+        return Named(label_of(rest), {"kind": "http", "url": text}, Path())
+    if kind in kinds and (colon or kind in ("oracle", "scripted")):
+        return _short(kind, rest)
+    if text.endswith(".toml"):
+        raise InputError("there is no such file", file=text)
+    known = [*(path.stem for path in sorted(folder.glob("*.toml"))), *(f"{k}:..." for k in kinds)]
+    raise unknown_name(what, text, known)
+
+
+def _short(kind: str, rest: str) -> Named:
+    """``oracle:shirk=0.2,miss=0.1``, ``scripted:terse``, ``model:openai/gpt-4o-mini``."""
+    table: dict[str, Any] = {"kind": kind}
+    if kind == "oracle" and rest:
+        for part in rest.split(","):
+            name, sign, value = part.partition("=")
+            try:
+                table[name] = float(value)
+            except ValueError:
+                sign = ""
+            if not sign:
+                raise UsageError(f"oracle:{rest}: write oracle:shirk=0.2,miss=0.1")
+    elif rest:
+        table[_MAIN[kind]] = rest
+    return Named(label_of(rest or kind), table, Path())
+
+
+def label_of(text: str) -> str:
+    """A label that is a safe file name.
+
+    >>> label_of("openai/gpt-4o mini"), label_of("../x")
+    ('openai-gpt-4o-mini', 'x')
+    """
+    plain = "".join(c if c.isalnum() or c in _BARE else "-" for c in text)
+    return plain.strip("-._")[:80] or "simulator"
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
+    for name in table:
+        if _SECRET.search(name) and name != "max_tokens":
+            raise InputError(
+                'put the key into an environment variable and name it: key_env = "MY_KEY"',
+                file=str(path),
+                field=name,
+            )
+    return table
+
+
+class Table:
+    """Takes keys out of a description; what is left over at the end is an error."""
+
+    def __init__(self, named: Named, kinds: tuple[str, ...], what: str) -> None:
+        self.rest = dict(named.table)
+        self.named, self.what, self.seen = named, what, {"kind"}
+        kind = self.rest.pop("kind", None)
+        if kind not in kinds:
+            raise unknown_name(f"kind of {what}", str(kind), kinds)
+        self.kind: str = kind
+
+    def take(self, name: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
+        """The value of a key."""
+        self.seen.add(name)
+        value = self.rest.pop(name, default)
+        if value is not None and not isinstance(value, kind):
+            raise self.wrong(name, f"has the wrong type ({type(value).__name__})")
+        return value
+
+    def need(self, name: str) -> str:
+        """A text that must be there."""
+        value = self.take(name, str)
+        if not value:
+            raise self.wrong(name, f"is needed for kind {self.kind!r}")
+        return str(value)
+
+    def wrong(self, name: str, why: str) -> InputError:
+        """The error about a key."""
+        return InputError(why, file=f"{self.what} {self.named.label}", field=name)
+
+    def path(self, name: str) -> Path:
+        """A path beside the description's file."""
+        return self.named.folder / self.need(name)
+
+    def done(self) -> None:
+        """Complain about keys that nobody took."""
+        for name in self.rest:
+            raise unknown_name(f"key of {self.what} {self.named.label}", name, sorted(self.seen))
+
+    def settings(self) -> ModelSettings:
+        """What is left, as settings of a model."""
+        self.seen |= set(ModelSettings.model_fields)
+        for name in self.rest:
+            if name not in ModelSettings.model_fields:
+                self.done()
+        try:
+            settings = ModelSettings.model_validate(self.rest)
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            raise self.wrong(".".join(map(str, problem["loc"])), problem["msg"]) from None
+        self.rest = {}
+        return settings
+
+
+def read_users(text: str, *, domain: str) -> tuple[str, UserFactory]:
+    """A candidate and its label."""
+    named = describe(text, USER_KINDS)
+    table = Table(named, USER_KINDS, "simulator")
+    label = label_of(named.label)
+    users = _users(table, domain)
+    table.done()
+    return label, users
+
+
+def _users(table: Table, domain: str) -> UserFactory:
+    match table.kind:
+        case "model":
+            return _model_users(table)
+        case "scripted" | "requester":
+            return _scripted(table)
+        case "replay":
+            return read_turns(table.path("file"), domain)
+        case "process":
+            process = OverProcess(
+                table.need("command"), float(table.take("timeout", (int, float), 120))
+            )
+            return OutsideUsers(process, {"kind": "process", "command": process.command})
+        case "http":
+            http = _http(table)
+            return OutsideUsers(http, {"kind": "http", "url": http.url})
+        case _:
+            name = table.need("name")
+            found = find_callable(name, "usi.users")
+            if hasattr(found, "new") and hasattr(found, "identity"):
+                return found  # type: ignore[no-any-return]
+            return OutsideUsers(OverCall(found, name), {"kind": "callable", "name": name})
+
+
+def _model_users(table: Table) -> ModelUsers:
+    strategy = table.take("strategy", str, "plain")
+    if strategy not in STRATEGIES:
+        raise unknown_name("strategy", strategy, STRATEGIES)
+    prompt = table.take("prompt", str)
+    if "prompt_file" in table.rest:
+        path = table.path("prompt_file")
+        try:
+            prompt = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"can't be read ({error})", file=str(path)) from None
+    if prompt is not None and "{instruction}" not in prompt:
+        raise table.wrong("prompt", "needs the mark {instruction}, where the task's text goes")
+    traits = tuple(str(t) for t in table.take("traits", list, []))
+    return ModelUsers(table.settings(), prompt or PROMPT, strategy, traits)
+
+
+def _scripted(table: Table) -> UserFactory:
+    name = table.take("preset", str, "plain")
+    seed = int(table.take("seed", int, 0))
+    changes = table.take("traits", dict, {})
+    if table.kind == "requester":
+        rates = table.take("rates", (dict, str), {})
+        found = (
+            rates_of(rates) if isinstance(rates, dict) else read_rates(table.named.folder / rates)
+        )
+        return Requesters(found, with_traits(preset(name), changes), seed)
+    if name == VARIED:
+        return ScriptedUsers(None, seed)
+    return ScriptedUsers(with_traits(preset(name), changes), seed)
+
+
+def _http(table: Table) -> OverHttp:
+    per_minute = table.take("per_minute", (int, float))
+    return OverHttp(
+        table.need("url"),
+        table.take("key_env", str),
+        float(table.take("timeout", (int, float), 120)),
+        per_minute,
+    )
+
+
+def read_agent(text: str) -> AgentFactory:
+    """An agent by name, TOML file or short form."""
+    named = describe(text, AGENT_KINDS, what="agent")
+    table = Table(named, AGENT_KINDS, "agent")
+    agent: AgentFactory
+    match table.kind:
+        case "model":
+            agent = ModelAgents(table.settings())
+        case "oracle":
+            shirk, miss = (float(table.take(n, (int, float), 0.0)) for n in ("shirk", "miss"))
+            agent = OracleAgents(shirk, miss)
+        case "http":
+            http = _http(table)
+            agent = OutsideAgents(http, {"kind": "http", "url": http.url})
+        case _:
+            name = table.need("name")
+            found = find_callable(name, "usi.agents")
+            if hasattr(found, "new") and hasattr(found, "identity"):
+                return found  # type: ignore[no-any-return]
+            agent = OutsideAgents(OverCall(found, name), {"kind": "callable", "name": name})
+    table.done()
+    return agent
