@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from usi.simulate.domains.speech import agrees, asks, said
 from usi.simulate.domains.trajectory import Called, Trajectory, text_of
 
-_RECORD_ID = re.compile(r"\b[A-Z]{1,5}-?\d{2,}\b")
+_RECORD_ID = re.compile(r"\b([A-Z]{1,5})-?\d{2,}\b")
 
 
 def unconfirmed(
@@ -68,6 +68,9 @@ def _named(call: Called, proposal: str) -> bool:
 
 
 def _other(call: Called, proposal: str) -> bool:
-    """Whether the words name records, and the call has records, too (none of them the same)."""
-    has_records = any(_RECORD_ID.search(str(value)) for value in call.arguments.values())
-    return has_records and _RECORD_ID.search(proposal) is not None
+    """Whether the words name a record of the same kind as the call's, and not the call's."""
+    spoken = {match[1] for match in _RECORD_ID.finditer(proposal)}
+    kinds = {
+        match[1] for value in call.arguments.values() for match in _RECORD_ID.finditer(str(value))
+    }
+    return bool(kinds & spoken)

@@ -179,11 +179,13 @@ class FolderDomain:
         return calls[-1]
 
     def _predicates(self) -> Mapping[str, Predicate]:
-        found = {}
+        found: dict[str, Predicate] = {}
         for rule in self.definition.rule:
             if isinstance(rule, Own):
-                named = [getattr(module, rule.function, None) for module in self._modules]
-                function = next(filter(callable, named), None)
+                named: list[Any] = [
+                    getattr(module, rule.function, None) for module in self._modules
+                ]
+                function = next((one for one in named if callable(one)), None)
                 if function is None:
                     raise InputError(
                         f"rule {rule.id}: no module has the function {rule.function}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -34,6 +33,13 @@ def write(function: F) -> F:
     return function
 
 
+def copied(value: Any) -> Any:
+    """An independent copy of a JSON value; several times as fast as `copy.deepcopy`."""
+    if isinstance(value, dict):
+        return {key: copied(part) for key, part in value.items()}
+    return [copied(part) for part in value] if isinstance(value, list) else value
+
+
 class Database:
     """Tables of one episode and its fixed time; there is no clock.
 
@@ -50,7 +56,7 @@ class Database:
 
     def copy(self) -> Database:
         """An independent copy."""
-        return Database(copy.deepcopy(self.tables), self.now)
+        return Database(copied(self.tables), self.now)
 
     def table(self, name: str) -> dict[str, Record]:
         """All records of a table."""

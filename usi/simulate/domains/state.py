@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from usi.simulate.domains.kit import Database, Tables, ToolError
+from usi.simulate.domains.kit import Database, Tables, ToolError, copied
 from usi.simulate.domains.schema import Tool
 
 
@@ -32,6 +31,9 @@ class Comparison:
 class EpisodeState:
     """Tools over a database. A call that goes wrong changes nothing.
 
+    Reads are trusted not to change records (``usi domain check`` verifies that); writes act on a
+    copy that is kept only where they succeed.
+
     Parameters
     ----------
     database
@@ -48,7 +50,7 @@ class EpisodeState:
         tool = self._tools.get(name)
         if tool is None:
             return {"error": f"there is no tool {name!r}"}
-        trial = self.database.copy()
+        trial = self.database.copy() if tool.write else self.database
         try:
             result = tool.function(trial, **tool.checked(arguments))
         except ToolError as error:
@@ -57,7 +59,7 @@ class EpisodeState:
             return {"error": f"the tool {name} failed: {type(error).__name__}"}
         if tool.write:
             self.database = trial
-        return copy.deepcopy(result)
+        return copied(result)
 
 
 def is_error(result: Any) -> bool:
