@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from usi.errors import InputError
-from usi.load.columns import Columns, columns_of
+from usi.load.columns import USUAL, Columns, columns_of
 from usi.load.context import Context
 from usi.load.reader import About, carries
 from usi.load.rows import sessions_of_rows
@@ -100,7 +100,7 @@ def chosen(names: list[str], context: Context) -> Columns:
     if columns is None:
         raise _unnamed(names, context.source.name)
     for meaning in columns.guessed:
-        if columns.of[meaning] != meaning:
+        if columns.of[meaning] != USUAL[meaning][0]:
             context.guess(f"field: column {columns.of[meaning]!r:.60} taken for {meaning}")
     rest = [name for name in names if name not in columns.of.values()]
     if rest:
