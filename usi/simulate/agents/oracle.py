@@ -1,7 +1,8 @@
 """An agent by rule that knows the right calls of each task: the ceiling, and offline runs.
 
 It asks for the data that a call needs, says what it is about to do and asks before each write,
-and tells the user at the end what there is to tell. Two parameters make it less than perfect:
+and tells the user at the end what there is to tell. Where a task has an offer (a wrong alternative), it
+makes it, and a user who takes it gets that in place of the next write. Two parameters make it less than perfect:
 `shirk`, the chance of suggesting before a write to leave it at that (a user who agrees gets
 nothing), and `miss`, the chance of forgetting a write, larger for harder tasks.
 """
@@ -22,7 +23,7 @@ MOST_ASKS = 3
 HARDER = {"easy": 0.5, "medium": 1.0, "hard": 2.0}
 _NO = ("no", "not", "don't", "nope", "never mind")
 _YES = ("yes", "yep", "y", "ok", "okay", "sure", "go ahead", "fine", "right", "of course")
-Stage = Literal["start", "anything", "facts", "shirk", "confirm", "call", "end", "over"]
+Stage = Literal["start", "anything", "facts", "shirk", "offer", "confirm", "call", "end", "over"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class OracleAgent:
     calls: int = 0
     done: list[str] = field(default_factory=list)
     left: int = 0
+    replaced: bool = False
 
     def act(self, messages: Sequence[Message]) -> Message:
         """The next message."""
@@ -85,6 +87,8 @@ class OracleAgent:
                 return self._facts(messages)
             case "shirk":
                 return self._after_shirk(words)
+            case "offer":
+                return self._after_offer(words, messages)
             case "confirm":
                 return self._after_confirm(words)
             case "call":
@@ -110,6 +114,10 @@ class OracleAgent:
 
     def _facts(self, messages: Sequence[Message]) -> Message:
         action = self.actions[self.at]
+        if self.replaced and action.write and not action.offer:
+            self.replaced = False
+            self.at += 1
+            return self._begin(messages)
         said = " ".join(
             str(m.get("content") or "") for m in messages if m["role"] == "user"
         ).casefold()
@@ -122,6 +130,11 @@ class OracleAgent:
             return self._skip("Without that I have to leave this step out.", messages)
         if not action.write:
             return self._call()
+        if action.offer:
+            self.stage = "offer"
+            return _say(
+                f"Instead, I could {action.describe}. Would you be fine if we leave it at that?"
+            )
         if self.shirk and self.rng.random() < self.shirk:
             self.stage = "shirk"
             return _say(
@@ -141,6 +154,14 @@ class OracleAgent:
         if _agrees(words):
             return self._skip("All right, then I leave it.", ())
         return self._propose("All right. ")
+
+    def _after_offer(self, words: str, messages: Sequence[Message]) -> Message:
+        """Who takes the offer gets it in place of the next write; who does not, loses nothing."""
+        if _agrees(words):
+            self.replaced = True
+            return self._call()
+        self.at += 1
+        return self._begin(messages)
 
     def _after_confirm(self, words: str) -> Message:
         if _agrees(words):
