@@ -1,10 +1,11 @@
 """An agent by rule that knows the right calls of each task: the ceiling, and offline runs.
 
 It asks for the data that a call needs, says what it is about to do and asks before each write,
-and tells the user at the end what there is to tell. Where a task has an offer (a wrong alternative), it
-makes it, and a user who takes it gets that in place of the next write. Two parameters make it less than perfect:
-`shirk`, the chance of suggesting before a write to leave it at that (a user who agrees gets
-nothing), and `miss`, the chance of forgetting a write, larger for harder tasks.
+and tells the user at the end what there is to tell. Where a task has an offer (a wrong
+alternative), it makes it, and a user who takes it gets that in place of the next write. Two
+parameters make it less than perfect: `shirk`, the chance of suggesting before a write to leave it
+at that (a user who agrees gets nothing), and `miss`, the chance of forgetting a write, larger for
+harder tasks.
 """
 
 from __future__ import annotations
