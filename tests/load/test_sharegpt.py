@@ -56,7 +56,9 @@ def test_keys_and_shapes(write, keys, lines):
 
 
 def test_html_of_raw_exports(write):
-    html = '<div class="markdown prose"><p>Use <code>a &lt; b</code>.</p><ul><li>one</li></ul></div>'
+    html = (
+        '<div class="markdown prose"><p>Use <code>a &lt; b</code>.</p><ul><li>one</li></ul></div>'
+    )
     talk = [{"from": "human", "value": "is a < b?"}, {"from": "gpt", "value": html}]
     (session,), notes = read(write("x.json", [{"id": "a", "conversations": talk}]))
     assert said(session) == [("user", "is a < b?"), ("assistant", "Use a < b.\none")]

@@ -60,7 +60,9 @@ def sessions(draw: st.DrawFn) -> list[Session]:
                 batch=draw(st.none() | st.integers(1, 9)),
                 layout=draw(st.sampled_from(["usi-jsonl", "tau-usi", "tau2"])),
                 keep=draw(st.sampled_from([MISSING, True, False])),
-                outcome=Outcome(reward, draw(st.none() | st.sampled_from(LABELS)), draw(st.none() | IDS)),
+                outcome=Outcome(
+                    reward, draw(st.none() | st.sampled_from(LABELS)), draw(st.none() | IDS)
+                ),
                 survey=survey,
                 participant=draw(st.none() | IDS),
                 agent=draw(st.none() | IDS),

@@ -20,6 +20,7 @@ _TEXT_FIELDS = {
     "termination": "termination", "status": "status", "status_reason": "status_reason",
     "participant": "participant", "agent": "agent", "layout": "layout",
 }  # fmt: skip
+_APART = ("trial", "batch", "simulator")
 _VARIES = "field: differs within a session, the first value counts"
 
 
@@ -33,6 +34,7 @@ def sessions_of_rows(
     """
     of = columns.of
     groups: dict[tuple[str, ...], list[tuple[int, Row]]] = {}
+    latest: dict[str, tuple[str, ...]] = {}
     for place, row in rows:
         own = text_cell(row.get(of["session"]))
         if own is None:
@@ -42,10 +44,10 @@ def sessions_of_rows(
                 )
             )
             continue
-        key = (
-            own,
-            *(text_cell(row.get(of[k])) or "" for k in ("trial", "batch", "simulator") if k in of),
-        )
+        told = tuple(text_cell(row.get(of[k])) or "" for k in _APART if k in of)
+        # Identity may stand in the first row of a session alone.
+        key = latest[own] if own in latest and not any(told) else (own, *told)
+        latest[own] = key
         groups.setdefault(key, []).append((place, row))
     for group in groups.values():
         session = context.build(lambda g=group: _session(g, of, context), group[0][0])  # type: ignore[misc]
