@@ -42,7 +42,7 @@ SEEN_ABOVE = 0.7
 """AUC above which a classifier tells the sides apart beyond doubt."""
 
 
-def _scored(frame: pl.DataFrame) -> pl.DataFrame:
+def scored_sessions(frame: pl.DataFrame) -> pl.DataFrame:
     """Sessions that the score counts: a conversation with user turns and a task, kept."""
     return frame.filter((pl.col("status") == "ok") & pl.col("keep").fill_null(True))
 
@@ -260,11 +260,11 @@ def attach_diagnostics(
     Scorecard
         A new card; components and index are untouched.
     """
-    people = _scored(human.frame)
+    people = scored_sessions(human.frame)
     cards = tuple(
         _simulator(
             part,
-            *_compared(part, people, _scored(simulators[part.name].frame)),
+            *_compared(part, people, scored_sessions(simulators[part.name].frame)),
             human.profile,
             mode=mode,
             seed=seed,

@@ -1,0 +1,107 @@
+"""Making the files beside a scorecard from what it was scored from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from usi.features.table import SessionTable
+    from usi.pipeline import ScoreResult
+    from usi.report.evidence_view import Beside
+    from usi.score.options import ScoreOptions
+    from usi.score.robust.options import RobustOptions
+    from usi.score.scorecard import Scorecard
+
+PUBLISHED, ROBUST = "tau-usi", "robust"
+_CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "tasks")
+"""Choices of sessions that the published profile does not have."""
+
+
+def make_beside(
+    card: Scorecard,
+    result: ScoreResult,
+    simulators: Sequence[str | Path],
+    human: str | Path,
+    options: ScoreOptions,
+    *,
+    examples: bool = True,
+) -> Beside:
+    """Distributions and, where texts may be kept, evidence: what a report reads.
+
+    The published index is computed too where the profile is another one: a report shows it
+    beside its own, marked as such.
+    """
+    from usi.corpus.resolve import resolve
+    from usi.diagnose.evidence import Sources, build_evidence
+    from usi.report.data import report_data
+    from usi.report.evidence_view import NO_TEXT, Beside, text_refused
+
+    reference = resolve(human)
+    people, candidates = _counted(result, options)
+    data = report_data(
+        card, people, candidates, published=_published(card, simulators, human, options)
+    )
+    refused = text_refused(card, examples=examples)
+    if refused is not None:
+        return Beside(data, None, refused)
+    sources = Sources(
+        human=reference.paths,
+        simulators=simulators,
+        human_options=options.load_options(human=True),
+        simulator_options=options.load_options(human=False),
+        human_cleaning="simulated" if card.settings.get("human_source") == "simulated" else "human",
+    )
+    evidence = build_evidence(card, people, candidates, sources, seed=options.seed)
+    return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
+
+
+def _counted(
+    result: ScoreResult, options: ScoreOptions
+) -> tuple[SessionTable, dict[str, SessionTable]]:
+    """The tables with only those sessions that were scored."""
+    if result.profile.name != ROBUST:
+        return result.human, dict(result.simulators)
+    from usi.score.robust.choose import chosen
+    from usi.score.robust.profile import robust_options
+
+    own = robust_options(options)
+    people = replace(result.human, frame=chosen(result.human.frame, own, human=True))
+    return people, {
+        name: replace(table, frame=chosen(table.frame, own, human=False))
+        for name, table in result.simulators.items()
+    }
+
+
+def _published(
+    card: Scorecard, simulators: Sequence[str | Path], human: str | Path, options: ScoreOptions
+) -> Scorecard | str:
+    """The published index of the same sessions, or why there is none."""
+    from usi.errors import UsiError
+    from usi.pipeline import score
+    from usi.score.options import ScoreOptions as Options
+
+    if card.profile.partition("@")[0] == PUBLISHED:
+        return card
+    if any(str(path) == "-" for path in (*simulators, human)):
+        return "stdin can't be read twice"
+    if _selective(options.robust):
+        return "sessions were chosen by options that the published profile does not have"
+    try:
+        return score(
+            list(simulators),
+            human,
+            profile=PUBLISHED,
+            options=replace(options, seed=Options().seed, robust=None),
+        )
+    except UsiError as error:
+        return f"not scorable as published: {error}"
+
+
+def _selective(options: RobustOptions | None) -> bool:
+    if options is None:
+        return False
+    defaults = {f.name: f.default for f in fields(options)}
+    return any(getattr(options, name) != defaults[name] for name in _CHOICES if name in defaults)

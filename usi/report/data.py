@@ -1,0 +1,137 @@
+"""What stands beside a scorecard for its report: distributions, pass^k, the published index.
+
+No text of transcripts is in it, so it is written for every corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from usi.diagnose.attach import scored_sessions
+from usi.diagnose.distributions import distribution
+from usi.diagnose.evidence_records import (
+    Distribution,
+    PassCurve,
+    Point,
+    PublishedIndex,
+    ReportData,
+)
+from usi.estimate import Estimate
+from usi.features.registry import get_profile
+from usi.features.table import SessionTable
+from usi.features.values import derive
+from usi.gate.outcomes import Outcomes, Trial
+from usi.gate.passk import pass_k
+from usi.score.robust.bounds import maybe, tidy
+from usi.score.scorecard import Scorecard
+
+MOST_K = 8
+SUCCESS = 1.0
+
+
+def report_data(
+    card: Scorecard,
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    published: Scorecard | str,
+) -> ReportData:
+    """Collect it from the session tables.
+
+    Parameters
+    ----------
+    card
+        Finished scorecard of these tables.
+    human, simulators
+        Session tables with keys.
+    published
+        Scorecard of the profile ``tau-usi`` over the same sessions, or why there is none.
+    """
+    people = scored_sessions(human.frame)
+    own = {name: scored_sessions(table.frame) for name, table in simulators.items()}
+    passes = {}
+    for part in card.simulators:
+        if part.name in own:
+            threshold = part.reward_threshold or SUCCESS
+            curve = pass_curve(people, own[part.name], threshold)
+            if curve is not None:
+                passes[part.name] = curve
+    return ReportData(
+        usi_version=card.usi_version,
+        signature=card.signature,
+        tasks_sha256=card.tasks_sha256,
+        distributions=distributions(people, own, human.profile),
+        passk=passes,
+        published=published_index(published),
+    )
+
+
+def distributions(
+    human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame], profile: str
+) -> dict[str, Distribution]:
+    """Binned values of every feature by session."""
+    chosen = get_profile(profile)
+
+    def values(frame: pl.DataFrame) -> pl.DataFrame:
+        found = derive(frame, chosen.specs, without_denominator=chosen.without_denominator)
+        return found.cast(pl.Float64).fill_null(float("nan"))
+
+    people, own = values(human), {name: values(frame) for name, frame in simulators.items()}
+    return {
+        spec.name: distribution(
+            spec,
+            people[spec.name].to_numpy(),
+            {name: frame[spec.name].to_numpy() for name, frame in own.items()},
+        )
+        for spec in chosen.specs
+    }
+
+
+def outcomes_of(frame: pl.DataFrame, label: str, threshold: float) -> Outcomes:
+    """Graded sessions by task."""
+    graded = frame.filter(pl.col("task").is_not_null() & pl.col("reward").is_not_null())
+    trials: dict[str, list[Trial]] = {}
+    for task, reward in graded.select("task", "reward").sort("task", "reward").iter_rows():
+        trials.setdefault(task, []).append(Trial(int(reward >= threshold)))
+    return Outcomes(label, trials, {}, threshold)
+
+
+def pass_curve(human: pl.DataFrame, simulated: pl.DataFrame, threshold: float) -> PassCurve | None:
+    """pass^k with people and with the simulator; ``None`` where no task has two trials."""
+    sides = [outcomes_of(f, name, threshold) for f, name in ((human, "h"), (simulated, "s"))]
+    fewest = [min((len(t) for t in side.trials.values()), default=0) for side in sides]
+    if max(fewest) < 2:
+        return None
+    ks = tuple(range(1, min(max(fewest), MOST_K) + 1))
+    found = []
+    for side in sides:
+        values = pass_k(side, ks).values if side.trials else {}
+        found.append(tuple(_point(values.get(k)) for k in ks))
+    return PassCurve(ks=ks, human=found[0], simulator=found[1])
+
+
+def _point(value: Estimate | None) -> Point | None:
+    if value is None or value.value is None:
+        return None
+    return Point(tidy(value.value), maybe(value.low), maybe(value.high), value.n)
+
+
+def published_index(card: Scorecard | str) -> PublishedIndex:
+    """The published index of the same sessions, with its spread over batches as bounds."""
+    if isinstance(card, str):
+        return PublishedIndex(reason=card)
+    terms = card.simulators[0].index.terms if card.simulators else 0
+
+    def point(value: float | None) -> Point | None:
+        return None if value is None or not np.isfinite(value) else Point(tidy(value))
+
+    own = {part.name: point(part.index.value) for part in card.simulators}
+    return PublishedIndex(
+        signature=card.signature,
+        label=f"USI({terms})",
+        human=point(card.human.index.value),
+        simulators={name: value for name, value in own.items() if value is not None},
+    )
