@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from usi.simulate.domains.speech import agrees, asks, said
-from usi.simulate.domains.trajectory import Called, Trajectory, text_of
+from usi.simulate.domains.trajectory import Called, Trajectory, spoken, text_of
 
 _RECORD_ID = re.compile(r"\b([A-Z]{1,5})-?\d{2,}\b")
 
@@ -51,12 +51,7 @@ def _exchange(trajectory: Trajectory, at: int) -> tuple[int | None, int | None]:
     if answered is None:
         return None, None
     asked = next(
-        (
-            i
-            for i in range(answered - 1, -1, -1)
-            if trajectory.messages[i].get("role") == "assistant"
-            and text_of(trajectory.messages[i]).strip()
-        ),
+        (i for i in range(answered - 1, -1, -1) if spoken(trajectory.messages[i], "assistant")),
         None,
     )
     return asked, answered

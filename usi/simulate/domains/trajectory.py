@@ -64,9 +64,18 @@ def text_of(message: Message) -> str:
     return ""
 
 
+def spoken(message: Message, role: str) -> bool:
+    """Whether a side says something that the other sees; text beside a tool call goes to nobody."""
+    return (
+        message.get("role") == role
+        and not message.get("tool_calls")
+        and bool(text_of(message).strip())
+    )
+
+
 def texts(messages: Sequence[Message], role: str) -> list[str]:
-    """What one side said, without empty messages."""
-    return [t for m in messages if m.get("role") == role and (t := text_of(m)).strip()]
+    """What one side said to the other."""
+    return [text_of(message) for message in messages if spoken(message, role)]
 
 
 def calls_in(messages: Sequence[Message]) -> Iterator[tuple[int, str, dict[str, Any]]]:

@@ -54,6 +54,7 @@ def open_incident(
         "category": category,
         "status": "new",
         "group": "service_desk",
+        "involved": ["service_desk"],
         "asset": asset,
         "opened": db.now,
         "resolved": None,
@@ -102,6 +103,8 @@ def assign_incident(db: Database, incident_id: str, group: Group) -> dict[str, A
     if record["group"] == group:
         raise ToolError(f"the incident is with {group} already")
     record["group"], record["status"] = group, "assigned"
+    if group not in record["involved"]:
+        record["involved"].append(group)
     return {"incident_id": incident_id, "group": group}
 
 
