@@ -59,6 +59,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("passk", "Unbiased pass^k, and how much of its fall is the user's noise.", DECIDE),
     Verb("correct", "Agent success as people would have seen it.", DECIDE),
     Verb("agents", "Whether the simulator changes which agent wins.", DECIDE),
+    Verb("simulate", "Run candidate simulators over a domain's tasks; judge talks; play.", DATA),
     Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
     Verb("convert", "Rewrite transcripts as usi JSONL.", DATA),
     Verb("logs", "Read operational logs: draft a configuration, validate, compute features.", DATA),

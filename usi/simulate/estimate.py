@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,8 +76,7 @@ def _mean_instruction(setting: Setting) -> int:
     return sum(len(task.instruction) for task in tasks) // max(1, len(tasks))
 
 
-def priced(parties: list[Any]) -> list[str]:
-    """Models whose price is not known, by name."""
-    return sorted(
-        {p.settings.model for p in parties if hasattr(p, "settings") and prices(p.settings) is None}
-    )
+def unpriced(parties: Sequence[Any]) -> list[str]:
+    """Models among users and agents whose price is not known, by name."""
+    found = [party.settings for party in parties if hasattr(party, "settings")]
+    return sorted({settings.model for settings in found if prices(settings) is None})

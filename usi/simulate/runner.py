@@ -20,7 +20,15 @@ from usi.simulate.ledger import Usage
 from usi.simulate.progress import Progress
 from usi.simulate.questions import survey_file
 from usi.simulate.runlog import RunLog
-from usi.simulate.sessions import SURVEYS, Record, answers, lines_of, session_record, write_whole
+from usi.simulate.sessions import (
+    SURVEYS,
+    Record,
+    answers,
+    lines_of,
+    session_record,
+    survey_key,
+    write_whole,
+)
 from usi.simulate.user import UserFactory
 
 
@@ -231,7 +239,7 @@ class Run:
         if records:
             write_whole(plan.output, lines_of(records))
         instrument = plan.setting.instrument
-        rows = [(r["id"], a) for r in records if (a := answers(r)) is not None]
+        rows = [(survey_key(r), a) for r in records if (a := answers(r)) is not None]
         if instrument is not None and rows:
             name = f"survey_comparable_{plan.label}.json"
             text = survey_file(rows, instrument)

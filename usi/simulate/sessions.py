@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ from usi._version import __version__
 from usi.load.write import record_of
 from usi.records import Outcome, Session, SurveyAnswer
 from usi.simulate.episode import Cell, Episode, grade_fields
-from usi.simulate.protocol import Message
 
 Record = dict[str, Any]
 SURVEYS = "survey_data"
@@ -103,9 +102,14 @@ def write_whole(path: Path, content: bytes) -> None:
     part.replace(path)
 
 
-def said(messages: Sequence[Message]) -> int:
-    """Number of user turns."""
-    return sum(m["role"] == "user" for m in messages)
+def survey_key(record: Mapping[str, Any]) -> str:
+    """Key of a session in a survey file: the task, and from the second run on ``_ann2`` ...
+
+    That is how the published layout names rounds (arXiv 2603.11245).
+    """
+    domain, task, trial = record["domain"], record["task_id"], int(record.get("trial") or 1)
+    base = task if task.startswith(f"{domain}_") else f"{domain}_{task}"
+    return base if trial == 1 else f"{base}_ann{trial}"
 
 
 def answers(record: Mapping[str, Any]) -> Mapping[str, str | None] | None:

@@ -1,1 +1,1 @@
-"""Agents: a model with tools, a scripted oracle, an endpoint, a callable. Fixed while users vary."""
+"""Agents: a model with tools, a scripted oracle, an endpoint, a callable."""

@@ -126,7 +126,7 @@ class OracleAgent:
         missing = [name for name in action.ask if facts.get(name, "").casefold() not in said]
         if missing and self.asks < MOST_ASKS:
             self.asks += 1
-            return _say(f"Could you give me your {' and your '.join(missing)}, please?")
+            return _say(f"Could you tell me this, please: {', '.join(missing)}?")
         if missing:
             return self._skip("Without that I have to leave this step out.", messages)
         if not action.write:

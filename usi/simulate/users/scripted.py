@@ -152,6 +152,7 @@ class ScriptedUser:
     pushed: int = 0
     asked: dict[str, int] = field(default_factory=dict)
     left: bool = False
+    told_all: bool = False
 
     def __post_init__(self) -> None:
         span = (LONGEST_PATIENCE - SHORTEST_PATIENCE) * (1 - self.traits.impatient)
@@ -263,6 +264,9 @@ class ScriptedUser:
         if self.said < len(self.requests):
             self.said += 1
             return self._say("next", request=self.requests[self.said - 1])
+        if not self.told_all:
+            self.told_all = True
+            return self._say("no_more")
         return ""
 
     def _coloured(self, text: str) -> str:

@@ -1,0 +1,133 @@
+"""A judge model fills in the survey for talks that others had, of people too (paired design)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from usi.errors import UsiError
+from usi.records import Session
+from usi.simulate.calls import Calls, Runtime
+from usi.simulate.client import ModelSettings, complete
+from usi.simulate.faults import EpisodeFault, RunStopped
+from usi.simulate.protocol import Message
+from usi.simulate.questions import Filled, Instrument, fill_in
+
+ROLE = (
+    "You read a conversation between a user and a support agent and answer a survey about it as "
+    "this user would. Judge by what the user could see and by how the user reacts."
+)
+_NAMES = {"user": "User", "assistant": "Agent"}
+
+
+@dataclass
+class Judged:
+    """Answers by key of a survey file, in the order of the talks, and what went wrong."""
+
+    answers: dict[str, Mapping[str, str | None]] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+    repaired: int = 0
+    unanswered: int = 0
+    stopped: str | None = None
+
+
+def transcript(session: Session) -> str:
+    """What the two said, without tools; cleaning of rewards and marks is the loaders' business."""
+    lines = [
+        f"{_NAMES[turn.role]}: {turn.content.strip()}"
+        for turn in session.turns
+        if turn.role in ("user", "assistant")
+        and isinstance(turn.content, str)
+        and turn.content.strip()
+        and not turn.tool_calls
+    ]
+    return "\n".join(lines)
+
+
+def keys_of(sessions: Iterable[Session]) -> Iterator[tuple[str, Session]]:
+    """Sessions with the ids that a survey file names; an id of several rounds gets ``_ann2`` ..."""
+    seen: set[str] = set()
+    for session in sessions:
+        key = session.session_id
+        if key in seen:
+            key = f"{session.session_id}_ann{session.batch or session.trial or len(seen)}"
+        seen.add(key)
+        yield key, session
+
+
+def judge_all(
+    sessions: Iterable[Session],
+    settings: ModelSettings,
+    instrument: Instrument,
+    runtime: Runtime,
+    *,
+    concurrency: int = 4,
+) -> Judged:
+    """Judge every talk that took place.
+
+    Parameters
+    ----------
+    sessions
+        Talks; those that broke or hold no user turn are counted, not judged.
+    settings
+        The judge.
+    runtime
+        Cache, budget and pace; a judged talk costs nothing the second time.
+
+    Raises
+    ------
+    UsiError
+        What ends all judging (a refused key, a replay that lacks an answer).
+    """
+    result = Judged()
+    wanted: list[tuple[str, str]] = []
+    for key, session in keys_of(sessions):
+        text = transcript(session)
+        if session.status != "ok":
+            result.left_out[session.status] += 1
+        elif "User: " not in text:
+            result.left_out["no_user_turn"] += 1
+        else:
+            wanted.append((key, text))
+
+    def one(item: tuple[str, str]) -> Filled | EpisodeFault | RunStopped:
+        try:
+            return judge_one(item[1], settings, instrument, Calls(runtime, f"talk {item[0]}"))
+        except (EpisodeFault, RunStopped) as fault:
+            return fault
+        except UsiError:
+            runtime.stopping.set()
+            raise
+
+    with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
+        for (key, _), found in zip(wanted, pool.map(one, wanted), strict=True):
+            if isinstance(found, RunStopped):
+                runtime.stopping.set()
+                result.stopped = result.stopped or found.why
+            elif isinstance(found, EpisodeFault):
+                result.left_out[found.reason] += 1
+            else:
+                result.answers[key] = found.answers
+                result.repaired += found.repaired
+                result.unanswered += found.unanswered
+    return result
+
+
+def judge_one(text: str, settings: ModelSettings, instrument: Instrument, calls: Calls) -> Filled:
+    """Judge one talk."""
+    talk: Sequence[Message] = [
+        {"role": "system", "content": ROLE},
+        {"role": "user", "content": f"The conversation:\n\n{text}"},
+    ]
+
+    def ask(messages: list[Message]) -> Any:
+        first, rest = messages[0], messages[1:]
+        joined = {"role": "user", "content": f"{talk[1]['content']}\n\n{first['content']}"}
+        return complete(settings, [talk[0], joined, *rest], calls=calls, json_object=True)[
+            "content"
+        ]
+
+    return fill_in(instrument, ask)
