@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from usi.report import view
 from usi.report.text import markdown as esc
@@ -29,16 +29,12 @@ def render(card: Scorecard) -> str:
     ]
     lines += [*_table(head, body), ""]
     lines += [f"{esc(line)}  " for line in view.reading(view.sides(card))]
-    for title, found in (
-        ("Not in the table", view.missing(card)),
-        ("Left out or repaired", view.left_out(card)),
-        ("Warnings", view.warnings(card)),
-    ):
-        if found:
-            lines += ["", f"## {title}", "", *(f"- {esc(line)}" for line in found)]
+    for title, found in view.sections(card):
+        lines += ["", f"## {title}", "", *(f"- {esc(line)}" for line in found)]
     for simulator in view.sides(card)[1:]:
         if isinstance(simulator, SimulatorCard) and simulator.features:
-            lines += ["", f"## Features: {esc(simulator.name)}", "", *_features(simulator)]
+            own = simulator.features | simulator.style
+            lines += ["", f"## Features: {esc(simulator.name)}", "", *_features(own)]
     lines += ["", "## What the numbers rest on", ""]
     lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)]
     if card.inputs:
@@ -50,9 +46,9 @@ def render(card: Scorecard) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _features(simulator: SimulatorCard) -> list[str]:
+def _features(features: Mapping[str, FeatureScore]) -> list[str]:
     head = ["feature", "dimension", "reference", "simulator", "score"]
-    return _table(head, [_feature(name, part) for name, part in simulator.features.items()])
+    return _table(head, [_feature(name, part) for name, part in features.items()])
 
 
 def _feature(name: str, part: FeatureScore) -> list[str]:

@@ -44,13 +44,9 @@ def render(card: Scorecard) -> str:
         rows=rows,
         cells=[view.cells(row, rows)[1:] for row in rows],
         reading=view.reading(view.sides(card)),
-        notes=(
-            ("Not in the table", view.missing(card)),
-            ("Left out or repaired", view.left_out(card)),
-            ("Warnings", view.warnings(card)),
-        ),
+        notes=view.sections(card),
         features=[
-            (side.name, list(side.features.items()))
+            (side.name, list((side.features | side.style).items()))
             for side in view.sides(card)
             if isinstance(side, SimulatorCard) and side.features
         ],

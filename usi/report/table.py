@@ -78,16 +78,10 @@ def print_scorecard(card: Scorecard, console: Console) -> None:
         console.print(table)
     else:
         console.print(*narrow_tables(card, console.width))
-    sections = (
-        ("Not in the table", view.missing(card)),
-        ("Left out or repaired", view.left_out(card)),
-        ("Warnings", view.warnings(card)),
-        ("Reading", view.reading(view.sides(card))),
-    )
-    for title, lines in sections:
-        if lines:
-            console.print(Text(title, style="bold"))
-            for line in lines:
-                console.print(Text(f"  {printable(line)}"), soft_wrap=True)
+    reading = ("Reading", view.reading(view.sides(card)))
+    for title, lines in (*view.sections(card), reading):
+        console.print(Text(title, style="bold"))
+        for line in lines:
+            console.print(Text(f"  {printable(line)}"), soft_wrap=True)
     for name, value in view.facts(card):
         console.print(Text(f"{name}: {printable(value)}", style="dim"), soft_wrap=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from usi.estimate import Estimate
+from usi.report.beside import beside, between
 from usi.score.scorecard import COMPONENTS, Component, HumanCard, Index, Scorecard, SideCard
 
 NO_VALUE = "-"
@@ -147,6 +148,18 @@ def warnings(card: Scorecard) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
+def sections(card: Scorecard) -> list[tuple[str, list[str]]]:
+    """Everything below the table of scores, with its titles; empty sections are left out."""
+    found = [
+        ("Between floor and ceiling", between(card)),
+        ("Beside the score", beside(card)),
+        ("Not in the table", missing(card)),
+        ("Left out or repaired", left_out(card)),
+        ("Warnings", warnings(card)),
+    ]
+    return [(title, lines) for title, lines in found if lines]
+
+
 def headline(card: Scorecard) -> list[str]:
     """What the card says, in at most three sentences."""
     scored = [side for side in sides(card)[1:] if side.index.value is not None]
@@ -172,9 +185,7 @@ def headline(card: Scorecard) -> list[str]:
     else:
         lines.append(f"Ceiling: not known ({human.reason}).")
     if scored:
-        order = " > ".join(f"{side.name} {side.index.value:.1f}" for side in scored)
-        labels = sorted({index_label(side.index) for side in scored})
-        lines.append(f"Order by {' and '.join(labels)}: {order}.")
+        lines.append(order(card))
         worst = scored[-1]
         parts = [
             (part.value, name) for name, part in worst.components.items() if part.value is not None
@@ -187,6 +198,14 @@ def headline(card: Scorecard) -> list[str]:
     else:
         lines.append("No simulator could be scored.")
     return lines
+
+
+def order(card: Scorecard) -> str:
+    """The simulators that have an index, by falling value, in one sentence."""
+    scored = [side for side in sides(card)[1:] if side.index.value is not None]
+    names = " > ".join(f"{side.name} {side.index.value:.1f}" for side in scored)
+    labels = sorted({index_label(side.index) for side in scored})
+    return f"Order by {' and '.join(labels)}: {names}."
 
 
 def facts(card: Scorecard) -> list[tuple[str, str]]:
