@@ -122,7 +122,8 @@ def test_wildchat(write):
 
 def test_lmsys_and_the_first_release(write):
     row = {"conversation_id": "c", "model": "vicuna-13b", "turn": 1, "language": "English",
-           "conversation": [{"content": "hi", "role": "user"}, {"content": "yo", "role": "assistant"}],
+           "conversation": [{"content": "hi", "role": "user"},
+                            {"content": "yo", "role": "assistant"}],
            "openai_moderation": [{}], "redacted": False}  # fmt: skip
     (session,), notes = read(write("x.jsonl", [row], lines=True))
     assert (notes.layout, session.session_id) == ("wildchat", "c")

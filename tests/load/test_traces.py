@@ -196,7 +196,8 @@ def test_events_of_the_older_conventions(write):
     logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [
         {"traceId": "t", "timeUnixNano": "1", "eventName": "gen_ai.user.message",
          "body": otlp_value({"content": "hi"})},
-        {"traceId": "t", "timeUnixNano": "2", "attributes": attributes({"event.name": "gen_ai.choice"}),
+        {"traceId": "t", "timeUnixNano": "2",
+         "attributes": attributes({"event.name": "gen_ai.choice"}),
          "body": otlp_value({"index": 0, "message": {"role": "assistant", "content": "yo"}})},
     ]}]}]}  # fmt: skip
     (session,), _ = read(write("y.json", logs), format="otel")

@@ -72,11 +72,12 @@ def _session(value: Any, row: int, split: str | None, context: Context) -> Sessi
     scenario = record.get("scenario")
     if scenario is not None and not isinstance(scenario, dict):
         raise BadField("scenario", f"must be an object, not {kind(scenario)}")
+    turns = tuple(_turns(record, context))
     if not context.is_new(("id", own), "session: duplicate id"):
         return None
     return Session(
         session_id=own,
-        turns=tuple(_turns(record, context)),
+        turns=turns,
         simulator=context.label,
         domain=context.domain(text(scenario or {}, "flow")),
         task_id=text(scenario or {}, "subflow"),

@@ -1,0 +1,123 @@
+"""Who the user is: --user-role, --user-speaker, --flip, and logs with the roles exchanged."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from helpers import shared
+
+from usi.errors import InputError, UsageError
+from usi.load import LoadOptions, open_sessions, validate
+
+
+def read(path, **options):
+    stream = open_sessions(path, options=LoadOptions(**options))
+    return list(stream), stream.notes
+
+
+def talk(number, user="user", agent="assistant"):
+    return {
+        "id": f"s{number}",
+        "messages": [
+            {"role": agent, "content": "Hi! How can I help you today?"},
+            {"role": user, "content": f"I want to cancel my order {number}"},
+            {"role": agent, "content": "Could you please provide your email?"},
+            {"role": user, "content": "a@b.c ###STOP###"},
+        ],
+    }
+
+
+FLIPPED = [talk(number, user="assistant", agent="user") for number in range(4)]
+RIGHT = [talk(number) for number in range(4)]
+
+
+def test_exchanged_roles_are_refused(write):
+    path = write("x.jsonl", FLIPPED, lines=True)
+    with pytest.raises(InputError, match="wrong way round.*4 of 4.*--flip") as caught:
+        read(path)
+    assert caught.value.file == str(path)
+    report = validate(path)
+    assert not report.ok
+    assert "--flip" in report.problems[0]
+
+
+def test_flipped_they_are_the_same_sessions(write):
+    wrong, right = write("x.jsonl", FLIPPED, lines=True), write("x2.jsonl", RIGHT, lines=True)
+    flipped, _ = read(wrong, flip=True)
+    meant, _ = read(right)
+    assert [s.turns for s in flipped] == [s.turns for s in meant]
+    by_role, _ = read(wrong, user_role="assistant")
+    assert [s.turns for s in by_role] == [s.turns for s in meant]
+    as_it_is, _ = read(wrong, user_role="user")
+    assert as_it_is[0].turns[0].role == "user"
+    with pytest.raises(InputError, match="wrong way round"):
+        read(right, flip=True)
+
+
+def test_a_simulator_that_falls_out_of_its_role_is_scored(write):
+    rows = json.loads(json.dumps(RIGHT))
+    for row in rows:
+        row["messages"][3]["content"] = "Is there anything else I can help you with?"
+    assert len(read(write("x.jsonl", rows, lines=True))[0]) == 4
+    # Without a greeting of the agent, the user's wishes still tell who is who.
+    for row in rows:
+        del row["messages"][0]
+    assert len(read(write("y.jsonl", rows, lines=True))[0]) == 4
+
+
+def test_few_sessions_are_no_proof(write):
+    path = write("x.jsonl", FLIPPED[:2], lines=True)
+    assert len(read(path)[0]) == 2
+
+
+def test_real_results_are_refused_only_when_flipped(write):
+    rows = json.loads(
+        shared("data/taubench/retail_agent-gpt-4o_user-gpt-4o_115x1.json").read_text()
+    )
+    assert len(read(write("a.json", rows))[0]) == 115
+    names = {"user": "assistant", "assistant": "user"}
+    for row in rows:
+        for message in row["traj"]:
+            message["role"] = names.get(message["role"], message["role"])
+            message.pop("tool_calls", None)
+    with pytest.raises(InputError, match="--flip"):
+        read(write("b.json", rows))
+
+
+@pytest.mark.parametrize("name", ["score_six_terms", "score_five_terms"])
+def test_golden_files_are_not_refused(name):
+    for path in sorted(shared(f"golden/{name}").glob("*.json")):
+        if path.name != "expected.json":
+            assert read(path)[0]
+
+
+def test_free_names_of_roles(write):
+    rows = [talk(n, user="Customer", agent="Agent") for n in range(2)]
+    (first, _), _ = read(write("x.jsonl", rows, lines=True), user_role="Customer")
+    assert [turn.role for turn in first.turns] == ["Agent", "user", "Agent", "user"]
+    runs = [{"task_id": 1, "traj": rows[0]["messages"]}]
+    (session,), notes = read(write("y.json", runs), user_role="Customer")
+    assert [turn.role for turn in session.turns] == ["user", "user"]
+    assert notes.left_out == {"message: another role than user and assistant": 2}
+
+
+def test_a_session_without_the_role_is_read_by_rule(write):
+    rows = [talk(1), talk(2, user="Customer")]
+    found, notes = read(write("x.jsonl", rows, lines=True), user_role="Customer")
+    assert [sum(t.role == "user" for t in s.turns) for s in found] == [2, 2]
+    assert notes.guessed == {"session: has no role of the name that was asked for; read by rule": 1}
+
+
+def test_speakers(write):
+    messages = [
+        {"role": "user", "name": "helper", "content": "a"},
+        {"role": "user", "name": "ann", "content": "b"},
+    ]
+    (session,), _ = read(write("x.jsonl", [{"messages": messages}], lines=True), user_speaker="ann")
+    assert [t.role for t in session.turns] == ["assistant", "user"]
+
+
+def test_one_way_of_saying_it():
+    with pytest.raises(UsageError, match="--user-role and --flip"):
+        LoadOptions(user_role="x", flip=True)
