@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-from usi.errors import InputError
+from usi.corpus.manifest import MANIFEST, LoadKeys, Manifest, check_inside, read_manifest
+from usi.corpus.parts import HELD_OUT, Part, choose_part
+from usi.errors import InputError, UsageError
 from usi.load.labels import simulator_label
+from usi.load.options import LoadOptions
 
 FOLDER = "human_corpus"
-MANIFEST = "manifest.toml"
 SURVEYS = "survey_data"
 STDIN = "-"
 
@@ -25,13 +25,21 @@ class Reference:
     Attributes
     ----------
     name
-        From its manifest, else from its file or folder name.
+        From its manifest, else from its file or folder name; with the part where one was named.
     paths
         What to load.
     surveys
-        The ``survey_data/`` beside it, where there is one.
-    synthetic, licence, research_only, redistribute
+        The folder of surveys that its manifest names, else ``survey_data/`` beside it.
+    synthetic, licence, terms, research_only, redistribute
         From its manifest; cautious defaults are the caller's business.
+    language, expires
+        Declared language of the people, and the day from which on it stands for nobody.
+    load
+        How its files are read, where the manifest says so.
+    scorable, scorable_profile
+        Frozen set of scored features and the profile that it is one of.
+    part
+        Which of its sessions are read (see `usi.corpus.parts`); ``None``: all.
     """
 
     name: str
@@ -41,6 +49,20 @@ class Reference:
     licence: str | None = None
     research_only: bool = False
     redistribute: bool = True
+    terms: str | None = None
+    language: str | None = None
+    expires: date | None = None
+    load: LoadKeys = field(default_factory=LoadKeys)
+    scorable: tuple[str, ...] | None = None
+    scorable_profile: str | None = None
+    part: Part | None = None
+
+    def load_options(self, given: LoadOptions) -> LoadOptions:
+        """Options of reading it: what its manifest says goes before what the caller gives."""
+        keys = self.load.model_dump(exclude_defaults=True)
+        if keys.keys() & {"user_role", "user_speaker"}:
+            keys = {"user_role": None, "user_speaker": None, "flip": False, **keys}
+        return replace(given, **keys) if keys else given
 
 
 def workspace_folder(start: Path | None = None) -> Path | None:
@@ -60,35 +82,61 @@ def corpus_names(start: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(p.name for p in folder.iterdir() if p.is_dir() and p.name[0] != "."))
 
 
-def resolve(corpus: str | Path, *, start: Path | None = None) -> Reference:
+def corpus_folder(name: str, *, start: Path | None = None) -> Path:
+    """Folder of a named corpus, or of a path that is one.
+
+    Raises
+    ------
+    InputError
+        Where there is none, with near matches.
+    """
+    path = Path(name)
+    if path.is_dir():
+        return path
+    folder = workspace_folder(start)
+    # A name is one folder name: nothing that leads out of human_corpus/.
+    if folder is not None and path.name == name and name not in ("", ".", ".."):
+        found = folder / name
+        if found.is_dir():
+            return found
+    raise InputError(_not_found(name, corpus_names(start)), file=name)
+
+
+def resolve(corpus: str | Path, *, start: Path | None = None, held_out: bool = False) -> Reference:
     """Find a reference.
 
     Parameters
     ----------
     corpus
-        A file or folder, or the name of a folder under ``human_corpus/`` of the workspace. A
-        path that exists goes before a name.
+        A file or folder, or the name of a folder under ``human_corpus/`` of the workspace; a path
+        that exists goes before a name. ``NAME@PART`` is a part of a corpus that was split.
     start
         Where to look for the workspace upwards; default: the working folder.
+    held_out
+        Whether the part ``held-out`` may be read: only by what gates.
 
     Raises
     ------
     InputError
         Where there is neither, with near matches, or where its manifest can't be read.
+    UsageError
+        Where it names a part that does not exist, or the held-out part without leave.
     """
     path = Path(corpus)
     if str(corpus) == STDIN:
         return Reference(name="stdin", paths=(path,))
     if path.exists():
-        return _from_path(path)
-    folder = workspace_folder(start)
-    name = str(corpus)
-    # A name is one folder name: nothing that leads out of human_corpus/.
-    if folder is not None and path.name == name and name not in ("", ".", ".."):
-        found = folder / name
-        if found.is_dir():
-            return _from_path(found)
-    raise InputError(_not_found(name, corpus_names(start)), file=name)
+        return _from_path(path, None)
+    name, at, part = str(corpus).rpartition("@")
+    if at and name and part:
+        if part == HELD_OUT and not held_out:
+            raise UsageError(
+                f"the part {HELD_OUT!r} is kept for decisions: only usi gate reads it "
+                f"(usi score SIM --human {name}@{HELD_OUT} --gate A|B|C|gate.toml). Develop "
+                f"against --human {name}, which leaves it out"
+            )
+        return _from_path(corpus_folder(name, start=start), part)
+    return _from_path(corpus_folder(str(corpus), start=start), None)
 
 
 def _not_found(name: str, known: tuple[str, ...]) -> str:
@@ -98,63 +146,46 @@ def _not_found(name: str, known: tuple[str, ...]) -> str:
     return f"there is no such file or folder, nor a {FOLDER}/{name[:80]}/{hint}{listed}"
 
 
-def _from_path(path: Path) -> Reference:
+def _from_path(path: Path, part: str | None) -> Reference:
     home = path if path.is_dir() else path.parent
-    # Of a folder: inside it, or beside it.
-    surveys = next((p for p in (home / SURVEYS, path.parent / SURVEYS) if p.is_dir()), None)
     manifest = home / MANIFEST
-    data = _read(manifest) if manifest.is_file() else {}
+    data = read_manifest(manifest) if manifest.is_file() else Manifest()
+    surveys = next((p for p in (home / SURVEYS, path.parent / SURVEYS) if p.is_dir()), None)
+    if data.surveys:
+        surveys = _member(home, data.surveys, manifest, "surveys")
     paths: tuple[Path, ...] = (path,)
-    if path.is_dir() and data.get("sessions"):
-        paths = tuple(_member(home, name, manifest) for name in _names(data["sessions"], manifest))
+    if path.is_dir() and data.files:
+        paths = tuple(_member(home, name, manifest) for name in data.files)
     default = path.resolve().name if path.is_dir() else simulator_label(path.name)
+    name = data.name or default
+    chosen = choose_part(home, data, part, file=str(manifest))
     return Reference(
-        name=_text(data, "name", manifest) or default,
+        name=f"{name}@{part}" if part else name,
         paths=paths,
         surveys=surveys,
-        synthetic=_flag(data, "synthetic", False, manifest),
-        licence=_text(data, "licence", manifest),
-        research_only=_flag(data, "research_only", False, manifest),
-        redistribute=_flag(data, "redistribute", True, manifest),
+        synthetic=data.synthetic,
+        licence=data.licence or None,
+        terms=data.terms or None,
+        research_only=data.research_only,
+        redistribute=data.redistribute,
+        language=data.language,
+        expires=data.expires,
+        load=data.load,
+        scorable=data.scorable.features if data.scorable else None,
+        scorable_profile=data.scorable.profile if data.scorable else None,
+        part=chosen,
     )
 
 
-def _read(manifest: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(manifest.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=str(manifest)) from error
-
-
-def _names(value: Any, manifest: Path) -> Iterable[str]:
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        raise InputError(
-            "must be a file name or a list of them", file=str(manifest), field="sessions"
-        )
-    return names
-
-
-def _member(home: Path, name: str, manifest: Path) -> Path:
+def _member(home: Path, name: str, manifest: Path, key: str = "sessions") -> Path:
+    check_inside(name, str(manifest), key)
     path = home / name
-    if Path(name).is_absolute() or ".." in Path(name).parts:
-        raise InputError(
-            f"{name!r} leads out of the corpus folder", file=str(manifest), field="sessions"
-        )
     if not path.exists():
-        raise InputError(f"there is no {name!r} here", file=str(manifest), field="sessions")
+        raise InputError(f"there is no {name!r} here", file=str(manifest), field=key)
+    if not path.resolve().is_relative_to(home.resolve()):
+        raise InputError(
+            f"{name!r} is a link that leads out of the corpus folder",
+            file=str(manifest),
+            field=key,
+        )
     return path
-
-
-def _text(data: dict[str, Any], key: str, manifest: Path) -> str | None:
-    value = data.get(key)
-    if value is not None and not isinstance(value, str):
-        raise InputError("must be a text", file=str(manifest), field=key)
-    return value or None
-
-
-def _flag(data: dict[str, Any], key: str, default: bool, manifest: Path) -> bool:
-    value = data.get(key, default)
-    if not isinstance(value, bool):
-        raise InputError("must be true or false", file=str(manifest), field=key)
-    return value

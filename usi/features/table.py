@@ -55,6 +55,9 @@ class SessionTable:
     settings
         Choices that the numbers rest on, as signature fields ``name:value`` joined by ``|``
         (logs: definition of ping-pong, clock, ...); empty where there are none.
+    scorable
+        Of people: features that are scored with them, fixed by their manifest; ``None`` where
+        the sessions decide. It is kept in memory alone, not in files.
     """
 
     frame: pl.DataFrame
@@ -62,6 +65,7 @@ class SessionTable:
     lexicon: str
     synthetic: bool = False
     settings: str = ""
+    scorable: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         """Return the number of sessions."""

@@ -12,6 +12,7 @@ from usi.features.table import SessionTable
 from usi.load import read_surveys
 from usi.records import Side
 from usi.run.manifest import combined_sha256
+from usi.score.corpus_rules import freeze, keep_part, restrictions
 from usi.score.inputs import (
     SideInput,
     read_reference,
@@ -42,16 +43,18 @@ def read_people(
         return Reference("reference", ()), SideInput(
             tables={"": table}, synthetic=human.synthetic, source=source
         )
-    reference = resolve(human)
+    reference = resolve(human, held_out=options.held_out)
     side = read_reference(
         reference,
         profile=profile,
-        options=options.load_options(human=True),
+        options=reference.load_options(options.load_options(human=True)),
         run_ids=options.run_ids,
         source=options.human_source,
         columns=_columns(options),
         echo=profile == PREFERRED_PROFILE,
     )
+    keep_part(side, reference)
+    freeze(side, reference, profile)
     return reference, side
 
 
@@ -104,6 +107,8 @@ def make_context(
     is_human = people.source == "human"
     synthetic = people.synthetic or candidates.synthetic
     hashes = [file.sha256 for file in people.files] or [table_sha256(people.tables[""])]
+    if reference.part is not None:  # which sessions count is a part of the content
+        hashes.append(reference.part.sha256)
     warnings = [("remark", text) for text in (*people.remarks, *candidates.remarks)]
     if not is_human:
         text = "the reference is simulator output, no people: the score says how alike two are"
@@ -111,6 +116,7 @@ def make_context(
     if synthetic:
         text = "synthetic: made by a generator with known rates; no people took part"
         warnings.insert(0, ("synthetic", text))
+    warnings += restrictions(reference)
     return ScoreContext(
         corpus_name=reference.name,
         corpus_sha256=combined_sha256(hashes),
@@ -121,6 +127,8 @@ def make_context(
         licence=reference.licence,
         research_only=reference.research_only,
         redistribute=reference.redistribute,
+        terms=reference.terms,
+        expires=reference.expires.isoformat() if reference.expires else None,
         inputs=tuple(
             sorted(
                 (*people.files, *candidates.files, *files),

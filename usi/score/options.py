@@ -54,6 +54,10 @@ class ScoreOptions:
         published seed 42 and takes no other.
     robust
         Choices that only the profile ``robust`` knows; ``None`` for its defaults.
+    held_out
+        Whether the held-out part of a corpus may be read: only where the card is gated at once.
+    language
+        Language of sessions that declare none, on both sides, such as ``"de"``.
     """
 
     difficulty: str = "frozen"
@@ -70,6 +74,8 @@ class ScoreOptions:
     map: Mapping[str, str] = field(default_factory=dict)
     seed: int = 7
     robust: RobustOptions | None = None
+    held_out: bool = False
+    language: str | None = None
 
     def __post_init__(self) -> None:
         if self.run_ids not in get_args(RunIds):
@@ -107,7 +113,7 @@ class ScoreContext:
         Cleaning that the reference got.
     synthetic
         Whether any input says that it is a phantom.
-    licence, research_only, redistribute
+    licence, terms, research_only, redistribute, expires
         From the manifest of the reference, where it has one.
     inputs
         Base name, hash and size of every file that was read, sorted.
@@ -129,6 +135,8 @@ class ScoreContext:
     licence: str | None = None
     research_only: bool = False
     redistribute: bool = True
+    terms: str | None = None
+    expires: str | None = None
     inputs: tuple[InputFile, ...] = ()
     left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: tuple[tuple[str, str], ...] = ()

@@ -220,6 +220,8 @@ class HumanCard(SideCard):
     licence: str | None = None
     research_only: bool = False
     redistribute: bool = True
+    terms: str | None = Field(None, description="what users of the corpus agreed to")
+    expires: str | None = Field(None, description="day from which on it stands for nobody")
 
 
 class SimulatorCard(SideCard):

@@ -87,6 +87,8 @@ def human_card(
         licence=context.licence,
         research_only=context.research_only,
         redistribute=context.redistribute,
+        terms=context.terms,
+        expires=context.expires,
     )
 
 

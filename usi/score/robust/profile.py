@@ -31,6 +31,7 @@ from usi.score.robust.human_card import human_card
 from usi.score.robust.left_out import outcome_counts, repair_counts, session_reasons
 from usi.score.robust.options import RobustOptions
 from usi.score.robust.reference import Reference, reference
+from usi.score.robust.scorable import frozen_verdicts
 from usi.score.robust.simulator_card import Anchors, simulator_card
 from usi.score.robust.study import Study, study
 from usi.score.robust.sums import to_frame
@@ -109,6 +110,9 @@ def prepare(
     own = robust_options(options)
     pool = pool_of(options.difficulty)
     people, ref = _people(_checked(human), own)
+    if human.scorable is not None:
+        verdicts = frozen_verdicts(ref.verdicts, human.scorable)
+        ref = replace(ref, verdicts=verdicts, frozen=True)
     found: dict[str, tuple[pl.DataFrame, Study]] = {}
     for label, table in sorted(simulators.items()):
         frame = chosen(_checked(table), own, human=False)
@@ -266,7 +270,8 @@ def _signature(
 def _scored_set(result: Study) -> str:
     """How many features are scored, and the first digits of the hash of their names."""
     names = sorted(name for own in result.selections.values() for name in own.scored)
-    return f"{len(names)}@{sha256_bytes(','.join(names).encode())[:4]}"
+    frozen = "+frozen" if result.reference.frozen else ""
+    return f"{len(names)}@{sha256_bytes(','.join(names).encode())[:4]}{frozen}"
 
 
 def _common_signature(cards: Sequence[SimulatorCard]) -> str:

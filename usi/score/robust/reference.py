@@ -69,12 +69,15 @@ class Reference:
         Features of the profile.
     verdicts
         Feature -> whether it can be scored.
+    frozen
+        Whether the corpus fixed that once, in its manifest.
     """
 
     frame: pl.DataFrame
     values: Array
     specs: tuple[FeatureSpec, ...]
     verdicts: dict[str, Scorable]
+    frozen: bool = False
 
 
 def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:

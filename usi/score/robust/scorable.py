@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,26 @@ def scorability(values: Array, specs: Sequence[FeatureSpec]) -> dict[str, Scorab
         elif float(scale.max()) == float(scale.min()):
             reason = "people do not vary in it"
         result[spec.name] = Scorable(reason, shown, int(known.sum()), rare)
+    return result
+
+
+def frozen_verdicts(
+    verdicts: Mapping[str, Scorable], frozen: Collection[str]
+) -> dict[str, Scorable]:
+    """Verdicts by a set that was fixed once for the corpus, whatever these sessions say.
+
+    A feature of the set that no session has a value for still can't be scored. What is scored is
+    no tripwire; what the set leaves out stays one where people hardly ever show it.
+    """
+    result = {}
+    for name, own in verdicts.items():
+        if name not in frozen:
+            reason = own.reason or "not in the set of features that the corpus fixes"
+            result[name] = replace(own, reason=reason)
+        elif own.sessions:
+            result[name] = replace(own, reason=None, rare=False)
+        else:
+            result[name] = own
     return result
 
 
