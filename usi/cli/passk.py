@@ -11,7 +11,8 @@ from usi.cli.options import Domain, Files, Force, Format, Name, Outputs, Print, 
 from usi.errors import UsageError
 
 
-def _ks(text: str) -> tuple[int, ...]:
+def parse_ks(text: str) -> tuple[int, ...]:
+    """Values of k of an option such as ``1,2,4``, in order."""
     try:
         ks = tuple(sorted({int(part) for part in text.split(",")}))
     except ValueError:
@@ -45,7 +46,7 @@ def command(
 
     Example: usi passk results.json -k 1,2,4
     """
-    ks = _ks(k)
+    ks = parse_ks(k)
     from usi.gate.outcomes import read_outcomes
     from usi.gate.passk import pass_k
     from usi.load import LoadOptions

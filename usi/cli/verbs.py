@@ -60,6 +60,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("correct", "Agent success as people would have seen it.", DECIDE),
     Verb("agents", "Whether the simulator changes which agent wins.", DECIDE),
     Verb("simulate", "Run candidate simulators over a domain's tasks; judge talks; play.", DATA),
+    Verb("domain", "Domains of tasks: list, show, check; what runs over them came to.", DATA),
     Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
     Verb("convert", "Rewrite transcripts as usi JSONL.", DATA),
     Verb("logs", "Read operational logs: draft a configuration, validate, compute features.", DATA),

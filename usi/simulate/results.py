@@ -153,7 +153,7 @@ def results_of(
     def graded() -> Iterator[Session]:
         for session in sessions:
             current = session if regrade is None else regraded(session, regrade)
-            seen.append(_seen(current, threshold, regrade))
+            seen.append(_seen(current, threshold))
             yield current
 
     outcomes = collect(graded(), label=label, threshold=threshold)
@@ -203,6 +203,28 @@ def results_of(
     )
 
 
+def task_runs(paths: Sequence[str | Path], domain: FolderDomain) -> tuple[TaskResult, ...]:
+    """Success of a domain's tasks over recorded runs of all simulators together.
+
+    Raises
+    ------
+    NotScorable
+        The runs hold no graded session of a task of the domain.
+    """
+    known = {task.id for task in domain.tasks}
+    found = []
+    for stream in group_by_simulator(list(paths), LoadOptions()):
+        for session in stream:
+            task = (session.task_id or "").removeprefix(f"{domain.name}_")
+            if task in known and session.domain in (domain.name, UNKNOWN_DOMAIN):
+                current = replace(session, turns=(), task_id=task, domain=domain.name)
+                found.append(_seen(current, 1.0))
+    graded = [one for one in found if one.graded]
+    if not graded:
+        raise NotScorable(f"the runs hold no graded session of a task of {domain.name}")
+    return task_results(graded)
+
+
 _NO_WAY = "no session with reward 1 has trajectory checks"
 
 
@@ -249,8 +271,8 @@ def _confirmations(domain: FolderDomain | None) -> frozenset[str]:
     return frozenset(rule.id for rule in rules if isinstance(rule, Confirmation))
 
 
-def _seen(session: Session, threshold: float, domain: FolderDomain | None) -> Seen:
-    reward, task, meta = session.outcome.reward, session.task_id, session.meta
+def _seen(session: Session, threshold: float) -> Seen:
+    reward, meta = session.outcome.reward, session.meta
     broken, findings = _rows(meta.get("violations")), _rows(meta.get("triage"))
     level = meta.get("difficulty")
     keep = {k: v for k, v in meta.items() if k in _COSTS}
@@ -259,7 +281,7 @@ def _seen(session: Session, threshold: float, domain: FolderDomain | None) -> Se
         keep["cost_usd"] = info["user_cost"]
     return Seen(
         task=_task_name(session),
-        graded=session.status == "ok" and reward is not None and task is not None,
+        graded=session.status == "ok" and reward is not None and session.task_id is not None,
         success=int(reward is not None and reward >= threshold),
         level=level if level in LEVELS else None,
         label=session.outcome.label,

@@ -1,0 +1,145 @@
+"""Results of simulated runs, and checks of a domain, as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from usi.estimate import Estimate
+from usi.report.success import Grid, passk_grids, shown
+from usi.simulate.domains.check import DomainCheck, Tried
+from usi.simulate.results import Results
+from usi.simulate.task_results import TaskResult
+
+
+def results_grids(found: Sequence[Results]) -> tuple[Grid, ...]:
+    """Everything of every simulator: a summary of all, then each."""
+    head = ("simulator", "sessions", "reward", "reward 1 that broke a rule", "cost")
+    rows = tuple(
+        (r.simulator, f"{r.graded} of {r.sessions}", shown(r.reward), shown(r.way.hidden), _usd(r))
+        for r in found
+    )
+    notes = []
+    if len({r.agents for r in found}) > 1:
+        notes.append("The simulators met different agents: their rewards are not comparable.")
+    grids = [Grid("Results", head, rows, tuple(notes))]
+    for one in found:
+        grids += _simulator(one)
+    return tuple(grids)
+
+
+def _usd(found: Results) -> str:
+    cost = found.cost
+    if cost.usd is None or cost.usd_a_session is None:
+        return "not recorded"
+    return f"${cost.usd:.4f} (${cost.usd_a_session:.5f} a session)"
+
+
+def _simulator(found: Results) -> list[Grid]:
+    name = found.simulator
+    grids = [*passk_grids(found.pass_k), _levels(name, found.by_difficulty)]
+    if found.labels:
+        grids.append(
+            Grid(f"How sessions ended, {name}", ("label", "sessions"), _pairs(found.labels))
+        )
+    grids.append(_way(found))
+    if found.triaged:
+        grids.append(
+            Grid(
+                f"Why {found.triaged} sessions failed, {name}",
+                ("finding", "sessions"),
+                _pairs(found.triage),
+                ("A session may have several findings.",),
+            )
+        )
+    odd = tasks_grid(f"Tasks that always or never succeed, {name}", found.tasks)
+    return [*grids, odd]
+
+
+def _pairs(counts: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
+    return tuple((name, str(n)) for name, n in counts.items())
+
+
+def _levels(name: str, levels: Mapping[str, Estimate]) -> Grid:
+    rows = tuple(
+        (level, str(part.n or 0), shown(part) if part.ok else "-") for level, part in levels.items()
+    )
+    notes = () if any(e.ok for e in levels.values()) else ("The files record no difficulty.",)
+    return Grid(
+        f"Success by a-priori difficulty, {name}", ("level", "sessions", "success"), rows, notes
+    )
+
+
+def _way(found: Results) -> Grid:
+    way = found.way
+    rows = tuple((check, str(n), str(hidden)) for check, (n, hidden) in way.broken.items())
+    notes = [
+        f"{way.checked} sessions have trajectory checks.",
+        f"Sessions with reward 1 that broke a rule: {shown(way.hidden)}.",
+        f"Sessions with reward 1 that skipped a confirmation: {shown(way.unconfirmed)}.",
+    ]
+    if not way.checked:
+        notes = ["No session has trajectory checks; --regrade DOMAIN grades recorded tool calls."]
+    head = ("rule", "sessions that broke it", "of these with reward 1")
+    return Grid(f"Rules broken on the way, {found.simulator}", head, rows, tuple(notes))
+
+
+def tasks_grid(title: str, tasks: Sequence[TaskResult]) -> Grid:
+    """Tasks that always or never succeed, candidates for ambiguity."""
+    odd = sorted((t for t in tasks if t.verdict in ("always", "never")), key=lambda t: t.verdict)
+    rows = tuple(
+        (
+            task.task,
+            task.verdict,
+            f"{task.successes} of {task.trials}",
+            task.difficulty or "",
+            "" if task.same_failure is None else f"{task.same_failure:.0%}",
+        )
+        for task in reversed(odd)
+    )
+    few = sum(task.verdict == "too few trials" for task in tasks)
+    notes = ["Never, and the failures agree: look at the goal and the instruction first."]
+    if few:
+        notes.append(f"{few} of {len(tasks)} tasks have too few trials to tell.")
+    head = ("task", "succeeds", "successes", "level", "failures that agree")
+    return Grid(title, head, rows, tuple(notes))
+
+
+def check_grids(
+    check: DomainCheck, tasks: Sequence[TaskResult] | None = None, without: Sequence[str] = ()
+) -> tuple[Grid, ...]:
+    """A domain's check, task by task; with runs the tasks that always or never succeed."""
+    rows = tuple(
+        (
+            task.id,
+            task.difficulty,
+            ", ".join([*task.kinds, *(["refusal"] if task.refusal else [])]),
+            str(task.goal_states),
+            str(task.writes),
+            *(_caught(part) for part in (task.omissions, task.additions, task.arguments)),
+            "; ".join(task.problems) or "ok",
+        )
+        for task in check.tasks
+    )
+    bad = sum(bool(task.problems) for task in check.tasks)
+    notes = [
+        f"{len(check.tasks)} tasks, {check.tools} tools ({check.write_tools} write), "
+        f"{check.rules} rules of the way, fingerprint {check.fingerprint}.",
+        "Graded 0 as they should be: single omissions, additions and changed arguments of writes.",
+        f"{bad} tasks have problems." if bad else "Every goal is reached, every change misses it.",
+        *check.remarks,
+    ]
+    head = (
+        "task", "level", "kinds", "goals", "writes", "omissions", "additions", "arguments", "",
+    )  # fmt: skip
+    grids = [Grid(f"{check.name}: {check.title}", head, rows, tuple(notes))]
+    if tasks is not None:
+        grid = tasks_grid("Tasks that always or never succeed in the runs", tasks)
+        if without:
+            note = f"tasks without a graded run: {', '.join(without)}"
+            grid = Grid(grid.title, grid.head, grid.rows, (*grid.notes, note))
+        grids.append(grid)
+    return tuple(grids)
+
+
+def _caught(tried: Tried) -> str:
+    return f"{tried.n - len(tried.survived)} of {tried.n}"
