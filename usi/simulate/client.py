@@ -186,9 +186,10 @@ def _fault(
 ) -> Exception:
     detail = redact(f"{settings.model}: {error}".replace("\n", " "), [secret or ""])[:400]
     kinds = litellm.exceptions
-    if isinstance(error, kinds.AuthenticationError | kinds.PermissionDeniedError):
+    status = getattr(error, "status_code", None)
+    if status in (401, 403):
         return Refused(f"the provider refuses the key of {detail}")
-    if isinstance(error, kinds.NotFoundError):
+    if status == 404:
         return Refused(f"the provider does not know {detail}")
     if isinstance(error, kinds.ContextWindowExceededError):
         return EpisodeFault("context_window_exceeded", detail)
@@ -199,12 +200,16 @@ def _fault(
     if isinstance(error, kinds.BadRequestError):
         return EpisodeFault("provider_error", detail)
     malformed = any(word in detail for word in ("JSON", "Expecting", "Invalid response", "choices"))
-    status = getattr(error, "status_code", None)
-    if malformed or not isinstance(
-        error, kinds.APIError | kinds.APIConnectionError | litellm.OpenAIError
-    ):
+    passing = (
+        kinds.APIError,
+        kinds.APIConnectionError,
+        kinds.InternalServerError,
+        kinds.ServiceUnavailableError,
+        kinds.BadGatewayError,
+    )
+    if malformed or not isinstance(error, passing):
         return Transient("malformed_response", detail)
-    return Transient("provider_error", f"{detail} (status {status})")
+    return Transient("provider_error", detail)
 
 
 def _retry_after(error: Any) -> float | None:
