@@ -154,11 +154,11 @@ def test_everything_else_is_refused_with_the_true_reason():
     logs = [p for p in shared("data/logs").rglob("*") if ".csv" in p.suffixes]
     assert len(logs) == 5 + 3 + 4 + 11
     for path in logs:
-        with pytest.raises(InputError, match="Operational logs .* are no transcripts"):
+        with pytest.raises(InputError, match=r"Operational logs .* are no transcripts"):
             read(path)
     with pytest.raises(InputError, match="ratings of turns are not read"):
         read(shared("data/abredial/annotated_turns.csv"))
-    licences = [p for p in shared("data").rglob("LICENSE*")]
+    licences = list(shared("data").rglob("LICENSE*"))
     assert licences
     for path in licences:
         with pytest.raises(InputError, match="not a file of transcripts"):

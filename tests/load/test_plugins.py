@@ -93,7 +93,7 @@ def boom(_):
 def test_what_breaks_while_it_works_is_told_in_one_message(write, monkeypatch, install):
     install(plugin(monkeypatch, recognise=boom))
     with pytest.raises(
-        InputError, match="acme.*broke while looking at the file: RuntimeError: boom"
+        InputError, match=r"acme.*broke while looking at the file: RuntimeError: boom"
     ):
         open_sessions(write("x.json", {"a": 1}))
     install(plugin(monkeypatch, read=boom))

@@ -34,7 +34,7 @@ RIGHT = [talk(number) for number in range(4)]
 
 def test_exchanged_roles_are_refused(write):
     path = write("x.jsonl", FLIPPED, lines=True)
-    with pytest.raises(InputError, match="wrong way round.*4 of 4.*--flip") as caught:
+    with pytest.raises(InputError, match=r"wrong way round.*4 of 4.*--flip") as caught:
         read(path)
     assert caught.value.file == str(path)
     report = validate(path)

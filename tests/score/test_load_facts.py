@@ -53,9 +53,11 @@ def test_which_tags_blame_the_user():
 
 def run(task, trial, **more):
     words = f"please cancel my order {task} now, it is number {trial}"
-    return {"task_id": str(task), "trial": trial, "reward_info": {"reward": task % 2},
+    return {"task_id": str(task), "trial": trial,
+            "reward_info": {"reward": task % 2},
             "termination_reason": "user_stop",
-            "messages": [{"role": "assistant", "content": "Hi!"}, {"role": "user", "content": words},
+            "messages": [{"role": "assistant", "content": "Hi!"},
+                         {"role": "user", "content": words},
                          {"role": "tool", "content": "{}"},
                          {"role": "user", "content": "what is the status?"}],
             **more}  # fmt: skip

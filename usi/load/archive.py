@@ -24,6 +24,8 @@ _OUTSIDE = re.compile(r"^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)|\x00")
 ZSTD = 93
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _LOCAL = struct.Struct("<4s5H3I2H")
+_TAIL = 2**16 + 22 + 76
+"""Bytes at the end of a zip that hold its end records, with the longest comment."""
 _USTAR = slice(257, 262)
 
 
@@ -61,6 +63,8 @@ def _member(source: Source, name: str, opened: Any) -> Source:
 
 def _zip_members(source: Source) -> Iterator[Source]:
     stored = source.open_stored()
+    if _declared_members(stored) > MAX_MEMBERS:
+        _refuse(source, f"the archive has more than {MAX_MEMBERS} members")
     try:
         archive = zipfile.ZipFile(stored)
     except (zipfile.BadZipFile, OSError, ValueError) as error:
@@ -90,6 +94,22 @@ def _zip_members(source: Source) -> Iterator[Source]:
                 f"({info.compress_type}); unpack it and pack it anew",
                 file=source.name,
             )
+
+
+def _declared_members(stored: Any) -> int:
+    """How many members a zip says it has, before its directory is read into memory."""
+    size = stored.seek(0, io.SEEK_END)
+    stored.seek(max(0, size - _TAIL))
+    tail = stored.read(_TAIL)
+    stored.seek(0)
+    end = tail.rfind(b"PK\x05\x06")
+    if end < 0 or len(tail) < end + 12:
+        return 0
+    count = int.from_bytes(tail[end + 10 : end + 12], "little")
+    large = tail.rfind(b"PK\x06\x06", 0, end)
+    if count == 0xFFFF and large >= 0:
+        count = int.from_bytes(tail[large + 32 : large + 40], "little")
+    return count
 
 
 def _zstd_window(source: Source, stored: Any, info: zipfile.ZipInfo) -> Any:

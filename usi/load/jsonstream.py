@@ -220,6 +220,8 @@ class Cursor:
         while True:
             match = _SCALAR.match(self._buffer, self._at + place)
             place = (match.end() if match else self._at) - self._at
+            if place > self._limit:
+                raise too_large(self._limit, file=self.file, row=self.row)
             if self._at + place < len(self._buffer) or not self._fill():
                 break
         if place == 0:
