@@ -21,7 +21,7 @@ _HEAD, _MIDDLE, _HEX = b'{"sha256":"', b'","body":', 64
 
 def encode_line(body: Any) -> bytes:
     """A line with its line end."""
-    text = json.dumps(body, separators=(",", ":"), ensure_ascii=True, sort_keys=True).encode()
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=True).encode()
     return _HEAD + hashlib.sha256(text).hexdigest().encode() + _MIDDLE + text + b"}\n"
 
 
