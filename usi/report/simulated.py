@@ -36,7 +36,7 @@ def _usd(found: Results) -> str:
 
 def _simulator(found: Results) -> list[Grid]:
     name = found.simulator
-    grids = [*passk_grids(found.pass_k), _levels(name, found.by_difficulty)]
+    grids = [_questions(found), *passk_grids(found.pass_k), _levels(name, found.by_difficulty)]
     if found.labels:
         grids.append(
             Grid(f"How sessions ended, {name}", ("label", "sessions"), _pairs(found.labels))
@@ -83,25 +83,54 @@ def _way(found: Results) -> Grid:
     return Grid(f"Rules broken on the way, {found.simulator}", head, rows, tuple(notes))
 
 
+def _questions(found: Results) -> Grid:
+    """What an owner of a benchmark asks, answered."""
+    way, crossed = found.way, found.pass_k.crossed
+    if crossed is None:
+        noise = f"not assessed: {found.pass_k.note}"
+    else:
+        drops = [f"pass^{k} {shown(drop)}" for k, drop in crossed.drop.items() if drop.ok and k > 1]
+        share = shown(crossed.user_share, 2)
+        noise = f"lost to it: {', '.join(drops) or 'k is too large'}; share of variance {share}"
+    never = [task.task for task in found.tasks if task.verdict == "never"]
+    enough = any(task.verdict != "too few trials" for task in found.tasks)
+    tasks = ", ".join(never) or ("none" if enough else "not assessed: too few trials of each task")
+    rows = (
+        ("Does reward 1 hide skipped confirmations?", _answer(way.unconfirmed)),
+        ("Does reward 1 hide any broken rule?", _answer(way.hidden)),
+        ("How much of pass^k is the user's noise?", noise),
+        ("Which tasks may be ambiguous (never succeed)?", tasks),
+    )
+    return Grid(f"Questions, {found.simulator}", ("question", "answer"), rows)
+
+
+def _answer(hidden: Estimate) -> str:
+    if not hidden.ok:
+        return shown(hidden)
+    return f"{'yes' if hidden.value else 'no'}: {shown(hidden)} of {hidden.n} sessions"
+
+
 def tasks_grid(title: str, tasks: Sequence[TaskResult]) -> Grid:
-    """Tasks that always or never succeed, candidates for ambiguity."""
-    odd = sorted((t for t in tasks if t.verdict in ("always", "never")), key=lambda t: t.verdict)
+    """Tasks that never succeed, row by row, and those that always do, by name."""
     rows = tuple(
         (
             task.task,
-            task.verdict,
             f"{task.successes} of {task.trials}",
             task.difficulty or "",
             "" if task.same_failure is None else f"{task.same_failure:.0%}",
         )
-        for task in reversed(odd)
+        for task in tasks
+        if task.verdict == "never"
     )
+    always = [task.task for task in tasks if task.verdict == "always"]
     few = sum(task.verdict == "too few trials" for task in tasks)
-    notes = ["Never, and the failures agree: look at the goal and the instruction first."]
-    if few:
-        notes.append(f"{few} of {len(tasks)} tasks have too few trials to tell.")
-    head = ("task", "succeeds", "successes", "level", "failures that agree")
-    return Grid(title, head, rows, tuple(notes))
+    notes = [
+        "Where a task never succeeds and its failures agree, look at its goal and words first."
+    ]
+    notes.append(f"{len(always)} tasks always succeed: {', '.join(always)}" if always else "")
+    notes.append(f"{few} of {len(tasks)} tasks have too few trials to tell." if few else "")
+    head = ("never succeeds", "successes", "level", "failures that agree")
+    return Grid(title, head, rows, tuple(filter(None, notes)))
 
 
 def check_grids(
@@ -115,7 +144,7 @@ def check_grids(
             ", ".join([*task.kinds, *(["refusal"] if task.refusal else [])]),
             str(task.goal_states),
             str(task.writes),
-            *(_caught(part) for part in (task.omissions, task.additions, task.arguments)),
+            "  ".join(map(_caught, (task.omissions, task.additions, task.arguments))),
             "; ".join(task.problems) or "ok",
         )
         for task in check.tasks
@@ -124,12 +153,12 @@ def check_grids(
     notes = [
         f"{len(check.tasks)} tasks, {check.tools} tools ({check.write_tools} write), "
         f"{check.rules} rules of the way, fingerprint {check.fingerprint}.",
-        "Graded 0 as they should be: single omissions, additions and changed arguments of writes.",
+        "Changes caught (graded 0): single omissions, additions, changed arguments of writes.",
         f"{bad} tasks have problems." if bad else "Every goal is reached, every change misses it.",
         *check.remarks,
     ]
     head = (
-        "task", "level", "kinds", "goals", "writes", "omissions", "additions", "arguments", "",
+        "task", "level", "kinds", "goals", "writes", "changes caught", "",
     )  # fmt: skip
     grids = [Grid(f"{check.name}: {check.title}", head, rows, tuple(notes))]
     if tasks is not None:
@@ -142,4 +171,4 @@ def check_grids(
 
 
 def _caught(tried: Tried) -> str:
-    return f"{tried.n - len(tried.survived)} of {tried.n}"
+    return f"{tried.n - len(tried.survived)}/{tried.n}"

@@ -327,7 +327,11 @@ def _broken(kept: Sequence[Seen]) -> dict[str, tuple[int, int]]:
 def _share(
     of: Iterable[Seen], among: Iterable[Seen], nothing: str, replicates: int, seed: int
 ) -> Estimate:
-    """Ratio of sums over sessions, with bounds from a bootstrap of tasks."""
+    """Ratio of sums over sessions, with bounds from a bootstrap of tasks.
+
+    Where no task or every task has it, resampling can't vary; the open bound is then the exact
+    one of n tasks (Clopper & Pearson 1934): 1 - 0.05^(1/n) for none, 0.05^(1/n) for all.
+    """
     below = Counter(one.task for one in among)
     above = Counter(one.task for one in of)
     if not below:
@@ -337,6 +341,10 @@ def _share(
     value, n = float(parts[:, 0].sum() / parts[:, 1].sum()), int(parts[:, 1].sum())
     if len(tasks) < 2:
         return Estimate(value=value, n=n, unit="share")
+    if value in (0.0, 1.0):
+        edge = 0.05 ** (1 / len(tasks))
+        low, high = (0.0, 1 - edge) if value == 0 else (edge, 1.0)
+        return Estimate(value=value, low=low, high=high, n=n, unit="share")
     drawn = task_weights(len(tasks), replicates, seed) @ parts
     low, high = percentile_bounds(drawn[:, 0] / drawn[:, 1])
     return Estimate(value=value, low=low, high=high, n=n, unit="share")

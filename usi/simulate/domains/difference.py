@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from usi.simulate.domains.kit import Record, Tables
 from usi.simulate.protocol import Finding
 
 
-def triage(start: Tables, final: Tables, goals: Iterable[Tables]) -> tuple[Finding, ...]:
+def triage(
+    start: Tables, final: Tables, goals: Iterable[Tables], stages: Sequence[Tables] = ()
+) -> tuple[Finding, ...]:
     """Findings against the goal that needs the fewest.
 
     Parameters
     ----------
     start, final, goals
         Tables in canonical form.
+    stages
+        The same after each write on the way to a goal: a new record that is as it was at a stage
+        lacks a later write, and has no wrong argument.
 
     Returns
     -------
@@ -24,16 +29,18 @@ def triage(start: Tables, final: Tables, goals: Iterable[Tables]) -> tuple[Findi
         changed it, the goal does not. ``wrong_argument``: both changed it, differently. New
         records are paired by likeness, since their ids follow the order of creation.
     """
-    return min((_against(start, final, goal) for goal in goals), key=len)
+    return min((_against(start, final, goal, stages) for goal in goals), key=len)
 
 
-def _against(start: Tables, final: Tables, goal: Tables) -> tuple[Finding, ...]:
+def _against(
+    start: Tables, final: Tables, goal: Tables, stages: Sequence[Tables]
+) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for table in sorted(start):
         base, ended, wanted = start[table], final.get(table, {}), goal.get(table, {})
         for key in sorted(base):
             found += _changed(f"{table} {key}", base[key], ended.get(key), wanted.get(key))
-        found += _created(table, base, ended, wanted)
+        found += _created(table, base, ended, wanted, [stage.get(table, {}) for stage in stages])
     return tuple(found)
 
 
@@ -57,7 +64,11 @@ def _changed(
 
 
 def _created(
-    table: str, base: Mapping[str, Any], ended: Mapping[str, Any], wanted: Mapping[str, Any]
+    table: str,
+    base: Mapping[str, Any],
+    ended: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    stages: Sequence[Mapping[str, Any]],
 ) -> list[Finding]:
     made = {key: record for key, record in ended.items() if key not in base}
     due = {key: record for key, record in wanted.items() if key not in base}
@@ -76,7 +87,9 @@ def _created(
             for field in sorted(record.keys() | goal.keys())
             if record.get(field) != goal.get(field)
         ]
-        if wrong:
+        if wrong and any(stage.get(other) == record for stage in stages):
+            found.append(Finding("missing_write", f"{table} {key}: {'; '.join(wrong)}"))
+        elif wrong:
             found.append(Finding("wrong_argument", f"{table} {key}: {'; '.join(wrong)}"))
         elif key != other:
             found.append(Finding("wrong_argument", f"{table} {key} should be {other}"))

@@ -103,10 +103,13 @@ class Goals:
         Hash -> tables, the oracle's own first.
     oracle
         Calls of the oracle's path in its written order.
+    stages
+        Tables after each of the oracle's writes but the last: what half-done looks like.
     """
 
     states: Mapping[str, Tables]
     oracle: tuple[Call, ...]
+    stages: tuple[Tables, ...] = ()
 
 
 def goals_of(
@@ -143,7 +146,18 @@ def goals_of(
             if run_steps(state, order) is not None:
                 tables = state.database.tables
                 states.setdefault(state_hash(tables, comparison), tables)
-    return Goals(states, oracle)
+    return Goals(states, oracle, _stages(oracle, new_state(), writes))
+
+
+def _stages(
+    calls: Sequence[Call], state: EpisodeState, writes: frozenset[str]
+) -> tuple[Tables, ...]:
+    found = []
+    for call in calls:
+        if call.step.call in writes:
+            state.call(call.step.call, call.arguments)
+            found.append(state.database.tables)
+    return tuple(found[:-1])
 
 
 def _failure(steps: Sequence[Step], new_state: Callable[[], EpisodeState]) -> str:

@@ -46,7 +46,8 @@ def grade_episode(
         return Grade(1, "correct_refusal" if task.refusal else "full", broken)
     begin, ended = canonical(start, comparison), canonical(final, comparison)
     wanted = [canonical(tables, comparison) for tables in goals.states.values()]
-    states = () if reached else triage(begin, ended, wanted)
+    stages = [canonical(tables, comparison) for tables in goals.stages]
+    states = () if reached else triage(begin, ended, wanted, stages)
     findings = (*states, *outputs)
     told = len(task.outputs) > sum(finding.kind == "missing_output" for finding in outputs)
     progress = (ended != begin and begin not in wanted) or (told and reached)

@@ -42,7 +42,7 @@ def converse(
         Final state and messages.
     """
     state = domain.new_state()
-    messages: list[Message] = [{"role": "user", "content": ", and ".join(task.requests) + "."}]
+    messages: list[Message] = [{"role": "user", "content": " ".join(task.requests)}]
 
     def exchange(agent: str, user: str) -> None:
         messages.append({"role": "assistant", "content": agent})
