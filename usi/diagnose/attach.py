@@ -73,10 +73,13 @@ def sample_of(frame: pl.DataFrame, specs: tuple[FeatureSpec, ...]) -> Sample:
             separator="|",
         )
     ).to_series()
-    # Two sessions may share run, batch and id (a corpus without ids); their content breaks the
-    # tie, so that the order of the file still decides nothing.
-    order = values.select(pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="|"))
-    keys = keys + "|" + order.to_series()
+    if keys.n_unique() < len(keys):
+        # Two sessions may share run, batch and id (a corpus without ids); their content breaks
+        # the tie, so that the order of the file still decides nothing.
+        content = values.select(
+            pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="|")
+        )
+        keys = keys + "|" + content.to_series()
     return Sample(
         values.cast(pl.Float64).fill_null(float("nan")).to_numpy(),
         _clusters(frame),

@@ -12,14 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from usi.diagnose.sample import FloatArray
 from usi.estimate import Estimate, not_assessed
+from usi.score.robust.bootstrap import weight_chunks
 
 MIN_HITS = 30
 """Hits a side below which a ratio of rates says nothing (as for single-feature thresholds)."""
 BAND = (0.005, 0.995)
 REPLICATES = 500
+STREAM = 0x6A
+"""Key of the bootstrap's generator, apart from those of the scores."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +48,73 @@ class RateCounts:
     context_turns: FloatArray | None = None
 
 
+@dataclass(frozen=True)
+class _Totals:
+    """Sums over sessions, one row a weighting: shape (replicates,) each."""
+
+    sessions: FloatArray
+    hits: FloatArray
+    turns: FloatArray
+    squares: FloatArray  # sum of hits^2 / turns
+    context_hits: FloatArray
+    context_turns: FloatArray
+
+
+def _columns(counts: RateCounts) -> FloatArray:
+    """(sessions, 6) what `_Totals` sums; sessions without turns add nothing."""
+    seen = counts.turns > 0
+    turns = np.where(seen, counts.turns, 1.0)
+    none = np.full(len(counts.turns), np.nan)
+    return np.column_stack(
+        [
+            seen.astype(np.float64),
+            counts.hits * seen,
+            counts.turns * seen,
+            counts.hits**2 / turns * seen,
+            none if counts.context_hits is None else counts.context_hits,
+            none if counts.context_turns is None else counts.context_turns,
+        ]
+    )
+
+
+def _ratio(top: FloatArray, bottom: FloatArray, enough: npt.NDArray[np.bool_] | bool) -> FloatArray:
+    valid = np.isfinite(top) & np.isfinite(bottom) & (bottom > 0) & enough
+    return np.asarray(
+        np.divide(top, bottom, out=np.full(top.shape, np.nan), where=valid), dtype=np.float64
+    )
+
+
+def _overdispersion(t: _Totals) -> FloatArray:
+    p = _ratio(t.hits, t.turns, True)
+    chi_square = t.squares - 2 * p * t.hits + p * p * t.turns
+    degrees = p * (1 - p) * (t.sessions - 1)
+    return _ratio(chi_square, degrees, (t.hits >= MIN_HITS) & (t.sessions >= 2))
+
+
+def _context_lift(t: _Totals) -> FloatArray:
+    inside = _ratio(t.context_hits, t.context_turns, True)
+    outside = _ratio(t.hits - t.context_hits, t.turns - t.context_turns, True)
+    return _ratio(inside, outside, t.hits >= MIN_HITS)
+
+
+DETECTORS: dict[str, Callable[[_Totals], FloatArray]] = {
+    "overdispersion": _overdispersion,
+    "context_lift": _context_lift,
+}
+
+
+def _whole(counts: RateCounts) -> _Totals:
+    return _Totals(*_columns(counts).sum(axis=0)[:, None])
+
+
 def overdispersion(hits: FloatArray, turns: FloatArray) -> float | None:
     """Pearson dispersion of conversation rates over binomial: 1 = coin tosses, people more.
 
     ``sum (k - n p)^2 / (n p (1 - p)) / (m - 1)`` over the m sessions with n > 0 turns.
     ``None`` where the pooled rate p is 0 or 1 or hits are fewer than `MIN_HITS`.
     """
-    seen = turns > 0
-    k, n = hits[seen], turns[seen]
-    if len(n) < 2 or k.sum() < MIN_HITS or k.sum() == n.sum():
-        return None
-    p = k.sum() / n.sum()
-    return float((((k - n * p) ** 2) / (n * p * (1 - p))).sum() / (len(n) - 1))
+    names = np.zeros(len(turns), dtype=np.str_)
+    return _value(_overdispersion(_whole(RateCounts(hits, turns, names))))
 
 
 def context_lift(
@@ -66,56 +125,31 @@ def context_lift(
     ``None`` where either side has no turns, or fewer than `MIN_HITS` hits in all, or no hit
     outside the context.
     """
-    inside, n_inside = context_hits.sum(), context_turns.sum()
-    outside, n_outside = hits.sum() - inside, turns.sum() - n_inside
-    if hits.sum() < MIN_HITS or n_inside <= 0 or n_outside <= 0 or outside <= 0:
-        return None
-    return float((inside / n_inside) / (outside / n_outside))
+    names = np.zeros(len(turns), dtype=np.str_)
+    counts = RateCounts(hits, turns, names, context_hits, context_turns)
+    return _value(_context_lift(_whole(counts)))
 
 
-def _band(
-    counts: RateCounts, statistic: Callable[[RateCounts], float | None], seed: int
-) -> tuple[float, float] | None:
-    """The human 99 % band of a statistic, by resampling clusters."""
+def _value(found: FloatArray) -> float | None:
+    return float(found[0]) if np.isfinite(found[0]) else None
+
+
+def _bands(counts: RateCounts, seed: int) -> dict[str, tuple[float, float]]:
+    """The human 99 % band of each detector, by resampling clusters."""
     names, at = np.unique(counts.clusters, return_inverse=True)
-    members = [np.flatnonzero(at == i) for i in range(len(names))]
-    rng = np.random.default_rng([seed, 0x6A])
-    values = []
-    for _ in range(REPLICATES):
-        rows = np.concatenate([members[i] for i in rng.integers(0, len(names), len(names))])
-        value = statistic(_take(counts, rows))
-        if value is not None:
-            values.append(value)
-    if len(values) < REPLICATES // 2:
-        return None
-    low, high = np.quantile(values, BAND)
-    return float(low), float(high)
-
-
-def _take(counts: RateCounts, rows: np.ndarray[tuple[int], np.dtype[np.intp]]) -> RateCounts:
-    return RateCounts(
-        counts.hits[rows],
-        counts.turns[rows],
-        counts.clusters[rows],
-        None if counts.context_hits is None else counts.context_hits[rows],
-        None if counts.context_turns is None else counts.context_turns[rows],
+    columns = _columns(counts)
+    sums = np.stack([np.bincount(at, weights=c, minlength=len(names)) for c in columns.T])
+    drawn = np.concatenate(
+        [w @ sums.T for _, w in weight_chunks(len(names), REPLICATES, seed=seed, stream=STREAM)]
     )
-
-
-def _dispersion(counts: RateCounts) -> float | None:
-    return overdispersion(counts.hits, counts.turns)
-
-
-def _lift(counts: RateCounts) -> float | None:
-    if counts.context_hits is None or counts.context_turns is None:
-        return None
-    return context_lift(counts.hits, counts.turns, counts.context_hits, counts.context_turns)
-
-
-DETECTORS: dict[str, Callable[[RateCounts], float | None]] = {
-    "overdispersion": _dispersion,
-    "context_lift": _lift,
-}
+    bands = {}
+    for name, statistic in DETECTORS.items():
+        values = statistic(_Totals(*drawn.T))
+        values = values[np.isfinite(values)]
+        if len(values) >= REPLICATES // 2:
+            low, high = np.quantile(values, BAND)
+            bands[name] = (float(low), float(high))
+    return bands
 
 
 def detect(human: RateCounts, simulated: RateCounts, *, seed: int = 7) -> dict[str, Estimate]:
@@ -128,11 +162,12 @@ def detect(human: RateCounts, simulated: RateCounts, *, seed: int = 7) -> dict[s
         (by cluster bootstrap), unit "ratio"; not_assessed where either side has fewer than
         30 hits or the table lacks what is needed.
     """
+    bands = _bands(human, seed)
     found = {}
     for name, statistic in DETECTORS.items():
-        value, people = statistic(simulated), statistic(human)
-        band = None if value is None or people is None else _band(human, statistic, seed)
-        if value is None or band is None:
+        value, people = _value(statistic(_whole(simulated))), _value(statistic(_whole(human)))
+        band = bands.get(name)
+        if value is None or people is None or band is None:
             found[name] = not_assessed(
                 f"needs {MIN_HITS} hits on each side and turns in and out of the context",
                 unit="ratio",
