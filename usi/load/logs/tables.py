@@ -15,10 +15,10 @@ import polars as pl
 from usi.errors import InputError
 from usi.load.logs.columns import LogFormat
 from usi.load.logs.notes import LogNotes
+from usi.load.logs.records import record_blocks, utf8_pieces
 from usi.load.notes import InputFile
 from usi.load.source import BUFFER, Source
 
-BLOCK_BYTES = 16 * 2**20
 BLOCK_ROWS = 200_000
 HEAD_BYTES = 2**20
 _DELIMITERS = (",", ";", "\t", "|")
@@ -85,20 +85,11 @@ def csv_blocks(
     import pyarrow as pa
     import pyarrow.csv as pc
 
-    _, delimiter, encoding = csv_header(source, layout)
-    dropped: list[int] = []
+    names, delimiter, encoding = csv_header(source, layout)
+    bad: list[tuple[int, int]] = []
 
-    def bad(row: Any) -> str:
-        at = None if row.number is None else int(row.number)
-        if at is not None:
-            dropped.append(at)
-        notes.add_problem(
-            InputError(
-                f"has {row.actual_columns} cells, the header has {row.expected_columns}",
-                file=source.name,
-                row=at,
-            )
-        )
+    def odd(row: Any) -> str:
+        bad.append((int(row.number or 0), int(row.actual_columns)))
         return "skip"
 
     convert = pc.ConvertOptions(
@@ -112,24 +103,43 @@ def csv_blocks(
         delimiter=delimiter,
         quote_char=layout.quote or False,
         newlines_in_values=True,
-        invalid_row_handler=bad,
+        invalid_row_handler=odd,
     )
-    read = pc.ReadOptions(block_size=BLOCK_BYTES, encoding=encoding, use_threads=False)
-    row = 2
+    row, first = 2, True
     with source.open() as stream:
-        try:
-            reader = pc.open_csv(
-                stream.buffered, read_options=read, parse_options=parse, convert_options=convert
+        for block in record_blocks(utf8_pieces(stream, encoding, source.name), layout.quote):
+            read = pc.ReadOptions(
+                use_threads=False,
+                block_size=len(block) + 1,
+                column_names=None if first else names,
             )
-            for batch in reader:
-                frame = cast(pl.DataFrame, pl.from_arrow(pa.Table.from_batches([batch])))
-                if frame.height:
-                    yield frame, pl.int_range(row, row + frame.height, eager=True)
-                row += frame.height
-        except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"can't be read on as CSV near row {row}: {_short(error)}", file=source.name
-            ) from None
+            bad.clear()
+            try:
+                table = pc.read_csv(
+                    pa.BufferReader(block),
+                    read_options=read,
+                    parse_options=parse,
+                    convert_options=convert,
+                )
+            except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+                if first and "Empty CSV" in str(error):
+                    break
+                raise InputError(
+                    f"can't be read on as CSV near row {row}: {_short(error)}", file=source.name
+                ) from None
+            frame = cast(pl.DataFrame, pl.from_arrow(table))
+            # Arrow counts the header of the first block as a row.
+            places = {number + row - (2 if first else 1): cells for number, cells in bad}
+            for place, cells in sorted(places.items()):
+                text = f"has {cells} cells, the header has {len(names)}"
+                notes.add_problem(InputError(text, file=source.name, row=place))
+            total = frame.height + len(places)
+            rows = pl.int_range(row, row + total, eager=True)
+            if places:
+                rows = rows.filter(~rows.is_in(list(places)))
+            if frame.height:
+                yield frame, rows
+            row, first = row + total, False
         file.sha256, file.bytes = stream.digest()
 
 
