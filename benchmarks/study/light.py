@@ -1,0 +1,80 @@
+"""A scorecard with all that the gate decides on, and nothing else.
+
+`usi.score.robust.profile.score_tables` also finds floors, leave-one-batch-out ranges and people
+against people, which take most of its time and touch no verdict. A test holds the verdicts of the
+two roads to each other.
+"""
+
+from __future__ import annotations
+
+from usi._version import __version__
+from usi.estimate import Estimate, not_assessed
+from usi.features.registry import get_profile
+from usi.gate import gate_scorecard, tier
+from usi.score.robust.card_outcome import outcome_numbers
+from usi.score.robust.card_parts import Extras, components, index_of
+from usi.score.robust.options import MIN_CLUSTERS
+from usi.score.robust.simulator_card import few_clusters, wires_of
+from usi.score.robust.study import Study
+from usi.score.scorecard import Component, HumanCard, Index, Scorecard, SimulatorCard, Sizes
+
+_NONE = Component(value=None, status="not_assessed", reason="no survey in this study")
+CRITERIA = (tier("A").model_copy(update={"c2st_max": 1.0}), tier("B"), tier("C"))
+"""Tier A without its two-sample key, which needs minutes a study."""
+
+
+def light_card(name: str, result: Study) -> Scorecard:
+    """The scorecard of one simulator."""
+    extras = Extras({}, {})
+    design = result.design
+    few = min(result.data.clusters) < MIN_CLUSTERS
+    coverage = not_assessed("unpaired", unit="share")
+    if design.coverage is not None:
+        coverage = Estimate(value=design.coverage, unit="share")
+    card = SimulatorCard(
+        name=name,
+        n=Sizes(
+            tasks=len(result.simulator.units),
+            sessions=int(result.simulator.sessions.sum()),
+            runs=len(result.simulator.splits),
+            clusters=min(result.data.clusters),
+        ),
+        components={**components(result, extras), "survey": _NONE},
+        index=index_of(result, extras),
+        features={},
+        design="paired" if design.paired else "unpaired",
+        coverage=coverage,
+        success_gap=outcome_numbers(result).gap,
+        tripwires=wires_of(result),
+        tier_limit=None if design.paired else "C",
+        inconclusive=(few_clusters(result),) if few else (),
+    )
+    none = Index(value=None, status="not_assessed", reason="not asked")
+    human = HumanCard(
+        name="people",
+        n=Sizes(
+            tasks=len(result.human.units),
+            sessions=int(result.human.sessions.sum()),
+            batches=len(result.human.splits),
+            clusters=min(result.data.clusters),
+        ),
+        components={},
+        index=none,
+        features={},
+        synthetic=True,
+    )
+    return Scorecard(
+        usi_version=__version__,
+        profile=get_profile("robust").tag,
+        signature="USI-R|study",
+        synthetic=True,
+        difficulty=result.bins.source,
+        human=human,
+        simulators=(card,),
+    )
+
+
+def verdicts(card: Scorecard) -> tuple[str, str, str]:
+    """Verdicts of the card's simulator at tiers A, B and C."""
+    a, b, c = (gate_scorecard(card, criteria).verdict for criteria in CRITERIA)
+    return a, b, c
