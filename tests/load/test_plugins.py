@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 import sys
 import types
+import zipfile
 from importlib.metadata import EntryPoint
 
 import pytest
+from command import usi
+from helpers import ROOT
 
 from usi.errors import InputError, UsageError
 from usi.load import LoadOptions, open_sessions, registry, sniff, stream
@@ -112,3 +118,50 @@ def test_every_own_reader_keeps_the_protocol():
         assert reader.ABOUT.follows, name
     with pytest.raises(ValueError, match="carry"):
         carries("wings")
+
+
+CHATS = """#ACME chatlog 1
+chat 17 order-late solved
+C: my parcel is late
+A: I am sorry. One moment.
+! lookup parcel 9
+C: thanks
+
+chat 18 order-late open
+C: hello?
+"""
+
+
+def test_the_worked_example_of_the_docs_is_a_package(tmp_path):
+    """Install the two files of docs/own-format.md as they stand, and read the log beside them."""
+    page = (ROOT / "docs" / "own-format.md").read_text(encoding="utf-8")
+    log, code, project = re.findall(r"```(?:python|toml)?\n(.*?)```", page, flags=re.DOTALL)
+    assert log == CHATS
+    package, site = tmp_path / "package", tmp_path / "site"
+    package.mkdir()
+    (package / "acme_usi.py").write_text(code)
+    (package / "pyproject.toml").write_text(project)
+    built = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=package, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(site)
+    (tmp_path / "chats.log").write_text(CHATS)
+    env = {"PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
+    done = usi("validate", "chats.log", cwd=tmp_path, env=env)
+    assert done.code == 0, done.err + done.out
+    (found,) = done.json()["inputs"]
+    assert (found["layout"], found["sessions"], found["user_turns"]) == ("acme", 2, 3)
+    assert found["left_out"] == {"message: note of the server": 1}
+    rows = {row["format"]: row for row in usi("formats", env=env).json()}
+    assert rows["acme"]["plugin"] is True
+    # The same package, broken, is one line on stderr.
+    (site / "acme_usi.py").write_text("raise RuntimeError('no licence')\n")
+    done = usi("formats", env=env)
+    assert done.code == 0
+    assert "acme" not in {row["format"] for row in done.json()}
+    assert done.err.count("\n") == 1
+    assert "no licence" in done.err
