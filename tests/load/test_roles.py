@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import tomllib
+from pathlib import Path
 
 import pytest
 from helpers import shared
 
 from usi.errors import InputError, UsageError
-from usi.load import LoadOptions, open_sessions, validate
+from usi.load import LoadOptions, open_sessions, roles, validate
 
 
 def read(path, **options):
@@ -121,3 +123,15 @@ def test_speakers(write):
 def test_one_way_of_saying_it():
     with pytest.raises(UsageError, match="--user-role and --flip"):
         LoadOptions(user_role="x", flip=True)
+
+
+@pytest.mark.parametrize("who", ["agent", "user"])
+def test_examples_of_the_word_lists(who):
+    data = tomllib.loads((Path(roles.__file__).parent / "roles.toml").read_text(encoding="utf-8"))
+    pattern = {"agent": roles.AGENT, "user": roles.USER}[who]
+    for text in data[who]["positive"]:
+        assert pattern.search(text.lower()), text
+    for text in data[who]["negative"]:
+        assert not pattern.search(text.lower()), text
+    names = [name for listed in data["synonyms"].values() for name in listed]
+    assert len(names) == len(set(names))

@@ -7,6 +7,8 @@ allenai/WildChat-1M and lmsys/lmsys-chat-1m. All texts are invented.
 
 from __future__ import annotations
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from usi.errors import InputErrors
@@ -129,3 +131,17 @@ def test_lmsys_and_the_first_release(write):
     assert (notes.layout, session.session_id) == ("wildchat", "c")
     assert said(session) == [("user", "hi"), ("assistant", "yo")]
     assert not notes.losses
+
+
+def test_wildchat_as_it_is_published(tmp_path):
+    """Parquet, one conversation a row, its messages a list of structures."""
+    rows = [wildchat("h1", "ip1", "I am NAME_1", "Hi"), wildchat("h2", "ip2", "hello", "Hi")]
+    path = tmp_path / "train.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    found, notes = read(path)
+    assert notes.layout == "wildchat"
+    assert [(s.session_id, s.layout, s.participant) for s in found] == [
+        ("h1", "wildchat", "ip1"),
+        ("h2", "wildchat", "ip2"),
+    ]
+    assert said(found[1]) == [("user", "hello"), ("assistant", "Hi")]

@@ -7,7 +7,9 @@ stand under ``assistant`` and the agent's under ``user``. Scoring such a log wou
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
+from importlib.resources import files
 
 from msgspec.structs import replace
 
@@ -16,30 +18,20 @@ from usi.load.context import Context
 from usi.load.options import LoadOptions
 from usi.records import Session, Turn
 
-SYNONYMS = {
-    "user": "user", "human": "user", "prompter": "user", "customer": "user", "client": "user",
-    "caller": "user", "usr": "user", "humanmessage": "user",
-    "assistant": "assistant", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant",
-    "bard": "assistant", "ai": "assistant", "bot": "assistant", "agent": "assistant",
-    "model": "assistant", "chatbot": "assistant", "sys": "assistant", "wizard": "assistant",
-    "aimessage": "assistant", "operator": "assistant", "advisor": "assistant",
-    "system": "system", "developer": "system", "tool": "tool", "function": "tool",
-    "observation": "tool", "tool_response": "tool", "function_call": "assistant",
-    "tool_call": "assistant", "systemmessage": "system", "toolmessage": "tool",
-}  # fmt: skip
+_DATA = tomllib.loads(files("usi.load").joinpath("roles.toml").read_text(encoding="utf-8"))
+SYNONYMS: dict[str, str] = {
+    name: role for role, names in _DATA["synonyms"].items() for name in names
+}
 """Names of roles in formats that have no fixed ones, in small letters."""
 
-_AGENT = re.compile(
-    r"\bhow (?:can|may) i (?:help|assist)\b|\banything else i can (?:help|assist|do)\b"
-    r"|\bthank you for (?:contacting|calling|reaching out)\b"
-    r"|\bi(?:'d| would) be happy to (?:help|assist)\b|\bi(?:'ll| will) (?:look into|pull up)\b"
-    r"|\bcould you (?:please )?(?:provide|confirm|verify) your\b"
-)
-_USER = re.compile(
-    r"\bi(?:'d| would) like to\b|\bi (?:want|need) to\b|\bi(?:'m| am) (?:trying|calling|looking)\b"
-    r"|\bmy (?:order|reservation|booking|account|flight|phone|card|name is|user id)\b"
-    r"|\bcan you (?:help|please|check)\b|###stop###|###transfer###"
-)
+
+def _speaks_like(who: str) -> re.Pattern[str]:
+    data = _DATA[who]
+    tokens = [re.escape(token) for token in data.get("tokens", ())]
+    return re.compile("|".join([*(rf"\b{part}" for part in data["patterns"]), *tokens]))
+
+
+AGENT, USER = _speaks_like("agent"), _speaks_like("user")
 MIN_SESSIONS = 3
 MIN_SHARE = 0.3
 
@@ -102,10 +94,10 @@ class FlipDetector:
         if not user or not assistant:
             return
         self.sessions += 1
-        self.agent_in_user += _AGENT.search(user) is not None
-        self.agent_in_assistant += _AGENT.search(assistant) is not None
-        self.user_in_user += _USER.search(user) is not None
-        self.user_in_assistant += _USER.search(assistant) is not None
+        self.agent_in_user += AGENT.search(user) is not None
+        self.agent_in_assistant += AGENT.search(assistant) is not None
+        self.user_in_user += USER.search(user) is not None
+        self.user_in_assistant += USER.search(assistant) is not None
 
     @property
     def flipped(self) -> bool:

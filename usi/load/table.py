@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from usi.errors import InputError
+from usi.load import wildchat
 from usi.load.columns import USUAL, Columns, columns_of
 from usi.load.context import Context
 from usi.load.reader import About, carries
@@ -85,6 +86,9 @@ def read(context: Context) -> Iterator[Session]:
     with context.source.open() as stream:
         parquet = stream.read(len(_PARQUET)) == _PARQUET
     names, rows = _parquet(context) if parquet else _csv(context)
+    if parquet and wildchat.has_columns(names):
+        yield from wildchat.sessions_of_rows(rows, context)
+        return
     yield from sessions_of_rows(rows, chosen(names, context), context)
 
 

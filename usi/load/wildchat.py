@@ -6,7 +6,7 @@ Written after the dataset cards of allenai/WildChat-1M and lmsys/lmsys-chat-1m.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from usi.load import usi_jsonl
@@ -48,6 +48,24 @@ def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of the file."""
     for row, value in usi_jsonl.records(context):
         session = context.build(lambda v=value, r=row: session_of(v, r, context), row)  # type: ignore[misc]
+        if session is not None:
+            yield session
+
+
+def has_columns(names: Iterable[str]) -> bool:
+    """Whether a table (the data sets are published as Parquet) has their columns."""
+    found = set(names)
+    own = {"conversation_hash", "conversation_id"} & found
+    return "conversation" in found and bool(own) and "model" in found
+
+
+def sessions_of_rows(
+    rows: Iterable[tuple[int, Mapping[str, Any]]], context: Context
+) -> Iterator[Session]:
+    """Sessions of a table whose cells are lists of messages."""
+    context.file.layout = NAME
+    for row, value in rows:
+        session = context.build(lambda v=value, r=row: session_of(dict(v), r, context), row)  # type: ignore[misc]
         if session is not None:
             yield session
 
