@@ -20,6 +20,7 @@ from usi.load import LoadNotes, LoadOptions, open_sessions
 from usi.load.frames import is_frame, open_frame
 from usi.load.options import MAX_RECORD
 from usi.records import Session, Side
+from usi.score.agents import require_same_agent, with_agents
 from usi.score.assembly import (
     Paths,
     Tables,
@@ -259,6 +260,8 @@ def score_with_tables(
     chosen = get_profile(profile)
     reference, people = read_people(human, chosen.name, options)
     candidates = read_candidates(simulators, chosen.name, options)
+    other = options.robust is not None and options.robust.other_agent
+    require_same_agent(people.tables[""], candidates.tables, allowed=other)
     surveys, files, where = find_surveys(reference, candidates, options)
     if options.difficulty not in ("frozen", "self", "none"):
         files.append(difficulty_file(options.difficulty))
@@ -280,6 +283,7 @@ def score_with_tables(
     card = with_load_facts(
         card, candidates.tables, {**candidates.losses, "": people.losses.get("", [])}
     )
+    card = with_agents(card, candidates.tables)
     return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys)
 
 

@@ -229,6 +229,9 @@ def require_comparable(a: Evidence, b: Evidence, *, runs: bool) -> list[str]:
         serious.append(f"tasks: {len(set(a.units) ^ set(b.units))} are on one side only")
     elif a.people != b.people:
         serious.append("people: other human sessions")
+    agents = [found.simulator.identity.get("agent") for found in (a, b)]
+    if all(agents) and agents[0] != agents[1]:
+        serious.append(f"agent: {agents[0]} against {agents[1]}")
     if runs and a.simulator.n.runs != b.simulator.n.runs:
         serious.append(f"runs: {a.simulator.n.runs} against {b.simulator.n.runs}")
     if serious:
