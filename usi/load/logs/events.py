@@ -303,11 +303,12 @@ class _Cells:
 
     def _mixed(self, times: Times, rows: pl.Series, name: str) -> None:
         """Zones must be given by all times of a file or by none."""
+        seen = []
         for value in (True, False):
-            mask = (times.zoned == value) & ~times.bad
-            if not mask.fill_null(False).any():
-                continue
-            row = int(rows.filter(mask.fill_null(False))[0])
+            mask = ((times.zoned == value) & ~times.bad).fill_null(False)
+            if mask.any():
+                seen.append((int(rows.filter(mask)[0]), value))
+        for row, value in sorted(seen):
             if self._zoned is None:
                 self._zoned, self._first_row = value, row
             elif self._zoned != value:
