@@ -115,7 +115,7 @@ def load(
 
 
 def features(
-    source: Paths | Loaded,
+    source: Paths | Loaded | pd.DataFrame | pl.DataFrame,
     *,
     side: Side,
     profile: str | None = None,
@@ -135,7 +135,7 @@ def features(
     Parameters
     ----------
     source
-        Paths, or what `load` gave.
+        Paths, what `load` gave, or a frame of pandas or polars with one message a row.
     side
         ``"human"`` or ``"simulated"``: decides keys and, unless `cleaning` says otherwise,
         which messages are dropped.
@@ -158,7 +158,10 @@ def features(
             flip=flip,
             map=map or {},
         )
-        stream = open_sessions(source, options=options)
+        if is_frame(source):
+            stream = open_frame(source, options)
+        else:
+            stream = open_sessions(cast(Paths, source), options=options)
         sessions, label = Watched(stream), stream.label
     table = extract_table(sessions, profile=chosen.name, side=side, source=cleaning)
     table = replace(table, synthetic=sessions.synthetic)

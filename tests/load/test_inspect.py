@@ -227,11 +227,12 @@ def test_errors_limits_and_inputs_alone(write):
         sample("c", limit={"type": "token", "limit": 5}),
         sample("d", messages=[{"role": "user", "content": "hi", "source": "input"}]),
         sample("e", messages=None, input="hello", output={"completion": "bye"}),
+        sample("f", messages=[], input=[{"role": "user", "content": "hey"}], output={}),
     ]
     found, notes = read(write("x.json", HEADER | {"samples": samples}))
     assert [(s.status, s.status_reason) for s in found] == [
         ("infrastructure_error", "Boom"), ("failed", "Boom"), ("ok", None), ("ok", None),
-        ("ok", None),
+        ("ok", None), ("ok", None),
     ]  # fmt: skip
     assert found[2].outcome.termination == "token limit"
     assert [turn.content for turn in found[3].turns] == ["hi"]
@@ -239,9 +240,10 @@ def test_errors_limits_and_inputs_alone(write):
         ("user", "hello"),
         ("assistant", "bye"),
     ]
+    assert [turn.content for turn in found[5].turns] == ["hey"]
     assert notes.guessed == {
         "session: has no user message but the sample's input, taken for the user": 1,
-        "session: has no messages; input and output are taken for them": 1,
+        "session: has no messages; input and output are taken for them": 2,
     }
 
 

@@ -73,6 +73,8 @@ def test_parquet_and_frames_are_read_alike(tmp_path):
         assert {(s.simulator, s.domain) for s in loaded.sessions} == {("crowd", "shop")}
         table = usi.features(loaded, side="human", profile="robust")
         assert table.frame["user_turns"].to_list() == [2, 1]
+        direct = usi.features(frame, side="human", profile="robust", map=MAP)
+        assert direct.frame["words"].to_list() == table.frame["words"].to_list()
     missing = pd.DataFrame(ROWS).assign(said=[None, "b1", float("nan"), "x"])
     loaded = usi.load(missing, map=MAP)
     assert by_id(loaded.sessions)["a"] == [("user", None), ("assistant", None), ("user", "x")]

@@ -189,14 +189,17 @@ def _turns(record: Mapping[str, Any], context: Context) -> Iterator[Turn]:
 
 
 def _from_input(record: Mapping[str, Any], context: Context) -> Iterator[Turn]:
-    """A sample without messages has its input and output alone."""
+    """A sample without messages has its input (a text or messages) and output alone."""
     given = record.get("input")
     if isinstance(given, str):
-        context.guess("session: has no messages; input and output are taken for them")
-        yield Turn("user", given)
-        output = record.get("output")
-        if isinstance(output, dict) and isinstance(output.get("completion"), str):
-            yield Turn("assistant", output["completion"])
+        given = [{"role": "user", "content": given}]
+    if not given:
+        return
+    context.guess("session: has no messages; input and output are taken for them")
+    yield from _turns({"messages": messages_of(given, "input")}, context)
+    output = record.get("output")
+    if isinstance(output, dict) and isinstance(output.get("completion"), str):
+        yield Turn("assistant", output["completion"])
 
 
 def _call(call: Any) -> Any:

@@ -34,6 +34,8 @@ def _speaks_like(who: str) -> re.Pattern[str]:
 AGENT, USER = _speaks_like("agent"), _speaks_like("user")
 MIN_SESSIONS = 3
 MIN_SHARE = 0.3
+LOOKED_AT = 500
+"""Sessions with both sides that are looked at; shares of more would tell the same, slower."""
 
 
 def choose_user(session: Session, options: LoadOptions, context: Context) -> Session:
@@ -88,7 +90,9 @@ class FlipDetector:
     user_in_assistant: int = 0
 
     def add(self, session: Session) -> None:
-        """Count one session, where both sides speak."""
+        """Count one session, where both sides speak, up to `LOOKED_AT`."""
+        if self.sessions >= LOOKED_AT:
+            return
         user = _words(session, "user")
         assistant = _words(session, "assistant")
         if not user or not assistant:
@@ -117,7 +121,8 @@ class FlipDetector:
             f"{self.agent_in_user} of {self.sessions} sessions (role assistant: "
             f"{self.agent_in_assistant}), and the role assistant asks like a user in "
             f"{self.user_in_assistant} (role user: {self.user_in_user}). Where the simulator was "
-            "stored as assistant, pass --flip; where this is meant, --user-role user",
+            "stored as assistant, pass --flip (people: usi convert --flip first); where this is "
+            "meant, --user-role user",
             file=file,
         )
 

@@ -130,8 +130,11 @@ def read_simulators(
     for stream in streams:
         watched = Watched(stream, columns)
         table = watched.noted(extract_table(watched, profile=profile, side="simulated"))
+        parts = split_by_simulator(table, stream.label)
         _note(side, stream, stream.label, "simulator")
-        _add(side, split_by_simulator(table, stream.label), run_ids)
+        for label in parts.keys() - {stream.label}:  # what a file lost is told of all in it
+            side.losses[label] = [*side.losses.get(label, ()), *stream.notes.losses]
+        _add(side, parts, run_ids)
         if options.name and stream.notes.files:
             own = simulator_label(_base(stream.notes.files[0].name))
             side.file_labels[options.name] = own
