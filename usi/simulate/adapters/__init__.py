@@ -1,0 +1,1 @@
+"""Adapters: a candidate of ours as the user inside other benchmarks."""
