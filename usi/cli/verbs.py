@@ -62,6 +62,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("simulate", "Run candidate simulators over a domain's tasks; judge talks; play.", DATA),
     Verb("domain", "Domains of tasks: list, show, check; what runs over them came to.", DATA),
     Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
+    Verb("corpus", "Keep human references: origin, terms, integrity, quality.", DATA),
     Verb("convert", "Rewrite transcripts as usi JSONL.", DATA),
     Verb("logs", "Read operational logs: draft a configuration, validate, compute features.", DATA),
     Verb("formats", "List the transcript formats that usi reads.", DATA),

@@ -1,0 +1,1 @@
+"""Human corpora as session tables: counted, verified, split, judged, added up."""
