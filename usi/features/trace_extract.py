@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -119,15 +118,7 @@ class LogRun:
 
 def identified(cases: pl.DataFrame, *, side: Side, label: str) -> pl.DataFrame:
     """Put the identity columns of a session table before the counts of cases."""
-    survey = (
-        pl.when(pl.col("csat").is_not_null()).then(
-            pl.format(
-                '{"csat": {}}', pl.col("csat").map_elements(json.dumps, return_dtype=pl.String)
-            )
-        )
-        if cases["csat"].null_count() < cases.height
-        else pl.lit(None, dtype=pl.String)
-    )
+    survey = pl.when(pl.col("csat").is_not_null()).then(pl.struct("csat").struct.json_encode())
     reward, outcome = outcome_columns()
     known = {
         "session_id": pl.col("case_id"),
