@@ -27,6 +27,7 @@ from usi.features.registry import get_profile
 from usi.features.spec import DIMENSIONS, FeatureSpec
 from usi.features.table import SessionTable
 from usi.features.values import derive
+from usi.score.robust.reference import scorable_rows
 from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard, TwoSample, Warning_
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
@@ -43,8 +44,8 @@ SEEN_ABOVE = 0.7
 
 
 def scored_sessions(frame: pl.DataFrame) -> pl.DataFrame:
-    """Sessions that the score counts: a conversation with user turns and a task, kept."""
-    return frame.filter((pl.col("status") == "ok") & pl.col("keep").fill_null(True))
+    """Sessions that the score counts, in an order that does not depend on that of the file."""
+    return scorable_rows(frame)
 
 
 def _compared(

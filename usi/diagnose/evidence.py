@@ -28,7 +28,7 @@ from usi.load import LoadOptions
 from usi.records import Session, Side
 from usi.score.scorecard import Scorecard
 
-PER_FEATURE, UNLIKE, TYPICAL = 3, 3, 1
+PER_FEATURE, UNLIKE, TYPICAL = 2, 3, 1
 _WHOLE_SESSION = ("cv", "geometric", "duration", "value")
 _SPREAD = ("words", "words_first", "words_first_two")
 """Columns in which every turn counts: sessions over the whole range are shown, not any."""
@@ -179,7 +179,7 @@ def _draw_turns(
         counts = frame[spec.numerator].fill_null(0).to_list()
         if spec.numerator in _SPREAD:
             order = sorted((c, k) for c, k in zip(counts, keys, strict=True))
-            at = [math.floor(len(order) * q) for q in (0.25, 0.5, 0.75)] if order else []
+            at = [math.floor(len(order) * q) for q in (0.25, 0.75)] if order else []
             drawn[spec.name] = [order[k][1] for k in dict.fromkeys(at)]
             continue
         able = {k for c, k in zip(counts, keys, strict=True) if c}

@@ -1,0 +1,1 @@
+"""Figures of a report: one description each, drawn into the page and into files alike."""

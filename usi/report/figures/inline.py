@@ -1,0 +1,180 @@
+"""Figures as SVG inside the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from usi.report.figures import svg
+from usi.report.figures.model import Bars, Curves, Figure, Intervals, Mark, Row, Scatter
+
+_LEFT, _RIGHT, _ROW = 98.0, 14.0, 24.0
+_WIDE = 400.0
+Axis = Callable[[float], float]
+
+
+def draw(figure: Figure) -> str:
+    """SVG of a figure."""
+    if isinstance(figure, Intervals):
+        return intervals(figure)
+    if isinstance(figure, Bars):
+        return bars(figure)
+    if isinstance(figure, Scatter):
+        return scatter(figure)
+    return curves(figure)
+
+
+def intervals(figure: Intervals) -> str:
+    """Rows of dots with intervals over the whole range of points."""
+    bottom = 14 + _ROW * len(figure.rows)
+
+    def x(points: float) -> float:
+        return _LEFT + (_WIDE - _LEFT - _RIGHT) * max(0.0, min(100.0, points)) / 100
+
+    body = []
+    for tick in range(0, 101, 20):
+        body.append(svg.line(x(tick), 8, x(tick), bottom, "grid"))
+        body.append(svg.text(x(tick), bottom + 13, str(tick), "tick", "middle"))
+    body.append(svg.text(x(50), bottom + 27, "points (100 = like people)", "axis", "middle"))
+    for k, row in enumerate(figure.rows):
+        body += _row(row, 8 + _ROW * (k + 0.5), x)
+    return svg.whole(_WIDE, bottom + 33, figure.title, body, "wide")
+
+
+def _row(row: Row, y: float, x: Axis) -> list[str]:
+    kind = "lab strong" if row.strong else "lab"
+    body = [svg.text(_LEFT - 10, y + 4, _short(row.label, 14), kind, "end")]
+    if row.threshold is not None:
+        body.append(svg.line(x(row.threshold), y - 11, x(row.threshold), y + 11, "need"))
+    if row.floor is not None:
+        body.append(svg.cross(x(row.floor), y, 3.2, "floor"))
+    if row.ceiling is not None:
+        body.append(svg.diamond(x(row.ceiling), y, 5, "ceil"))
+    if row.human is not None:
+        body += _whisker(row.human, y, x, "hum")
+        body.append(svg.square(x(row.human.value), y, 4, "hum"))
+    if row.own is None:
+        if row.human is not None:
+            return body
+        body.append(svg.text(_LEFT + 6, y + 4, "not assessed", "tick"))
+        return body
+    body += _whisker(row.own, y, x, "sim")
+    body.append(svg.circle(x(row.own.value), y, 5.5 if row.strong else 4.5, "sim"))
+    return body
+
+
+def _whisker(mark: Mark, y: float, x: Axis, kind: str) -> list[str]:
+    if mark.low is None or mark.high is None:
+        return []
+    return [svg.line(x(mark.low), y, x(mark.high), y, f"bar-{kind}")]
+
+
+def bars(figure: Bars) -> str:
+    """Two bars a bin, shares from 0."""
+    width, height, left, top, bottom = 300.0, 132.0, 40.0, 8.0, 34.0
+    most = max(*figure.human, *figure.own, 0.05)
+    full = min(1.0, math.ceil(most * 10) / 10)
+    slot = (width - left - 4) / len(figure.labels)
+
+    def y(share: float) -> float:
+        return height - bottom - (height - bottom - top) * share / full
+
+    body = []
+    for share in (0.0, full / 2, full):
+        body.append(svg.line(left, y(share), width - 4, y(share), "grid"))
+        body.append(svg.text(left - 5, y(share) + 4, f"{100 * share:.0f} %", "tick", "end"))
+    thick = slot * 0.4
+    for shares, kind, shift in ((figure.human, "hum", -thick), (figure.own, "own", 0.0)):
+        columns = [
+            svg.column(left + slot * (k + 0.5) + shift, y(0), thick, y(0) - y(share))
+            for k, share in enumerate(shares)
+            if share > 0
+        ]
+        body.append(f'<path class="{kind}" d="{"".join(columns)}"/>')
+    shown = _ticks(len(figure.labels))
+    for k in shown:
+        at = left + slot * (k + 0.5)
+        anchor = "end" if k == len(figure.labels) - 1 else "middle"
+        at = width - 4 if anchor == "end" else at
+        body.append(svg.text(at, height - bottom + 14, figure.labels[k], "tick", anchor))
+    body.append(svg.text((left + width) / 2, height - 4, _short(figure.unit, 46), "axis", "middle"))
+    return svg.whole(width, height, figure.title, body)
+
+
+def _ticks(bins: int) -> tuple[int, ...]:
+    return (0, bins // 2, bins - 1) if bins > 3 else tuple(range(bins))
+
+
+def scatter(figure: Scatter) -> str:
+    """Success by bin of difficulty: people across, simulator up, equal on the diagonal."""
+    size, left, bottom, top = 330.0, 46.0, 40.0, 10.0
+    right = 24.0
+
+    def x(share: float) -> float:
+        return left + (size - left - right) * share
+
+    def y(share: float) -> float:
+        return size - bottom - (size - bottom - top) * share
+
+    body = []
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        label = f"{100 * tick:.0f} %"
+        body.append(svg.line(x(tick), y(0), x(tick), y(1), "grid"))
+        body.append(svg.line(x(0), y(tick), x(1), y(tick), "grid"))
+        body.append(svg.text(x(tick), y(0) + 14, label, "tick", "middle"))
+        body.append(svg.text(x(0) - 5, y(tick) + 4, label, "tick", "end"))
+    body.append(svg.line(x(0), y(0), x(1), y(1), "diag"))
+    body.append(svg.text(x(0.04), y(0.93), "easier with the simulator", "tick"))
+    body.append(svg.text(x(0.98), y(0.04), "harder", "tick", "end"))
+    for pair in figure.pairs:
+        px, py = x(pair.human.value), y(pair.own.value)
+        if pair.human.low is not None and pair.human.high is not None:
+            body.append(svg.line(x(pair.human.low), py, x(pair.human.high), py, "bar-hum"))
+        if pair.own.low is not None and pair.own.high is not None:
+            body.append(svg.line(px, y(pair.own.low), px, y(pair.own.high), "bar-sim"))
+        body.append(svg.circle(px, py, 3 + 1.2 * math.sqrt(pair.tasks) / 2, "sim"))
+    body.append(svg.text((x(0) + x(1)) / 2, size - 8, "success with people", "axis", "middle"))
+    body.append(
+        f'<text class="axis" text-anchor="middle" transform="rotate(-90 11 {svg.number(y(0.5))})" '
+        f'x="11" y="{svg.number(y(0.5))}">success with simulator</text>'
+    )
+    return svg.whole(size, size, figure.title, body, "mid")
+
+
+def curves(figure: Curves) -> str:
+    """pass^k over k for both sides."""
+    width, height, left, bottom, top = 330.0, 210.0, 46.0, 38.0, 10.0
+    steps = max(1, len(figure.ks) - 1)
+
+    def x(k: int) -> float:
+        return left + 24 + (width - left - 48) * k / steps
+
+    def y(share: float) -> float:
+        return height - bottom - (height - bottom - top) * share
+
+    body = []
+    for tick in (0, 0.25, 0.5, 0.75, 1):
+        body.append(svg.line(left, y(tick), width - 8, y(tick), "grid"))
+        body.append(svg.text(left - 5, y(tick) + 4, f"{100 * tick:.0f} %", "tick", "end"))
+    for k, value in enumerate(figure.ks):
+        body.append(svg.text(x(k), height - bottom + 14, f"k = {value}", "tick", "middle"))
+    for marks, kind, shift in ((figure.human, "hum", -5.0), (figure.own, "sim", 5.0)):
+        body += _curve(marks, kind, [x(k) + shift for k in range(len(figure.ks))], y)
+    body.append(svg.text(width / 2, height - 6, "trials that all succeed", "axis", "middle"))
+    return svg.whole(width, height, figure.title, body, "mid")
+
+
+def _curve(marks: tuple[Mark | None, ...], kind: str, xs: list[float], y: Axis) -> list[str]:
+    known = [(px, m) for px, m in zip(xs, marks, strict=True) if m is not None]
+    path = "L".join(f"{svg.number(px)} {svg.number(y(m.value))}" for px, m in known)
+    body = [f'<path class="line-{kind}" d="M{path}"/>'] if len(known) > 1 else []
+    for px, mark in known:
+        if mark.low is not None and mark.high is not None:
+            body.append(svg.line(px, y(mark.low), px, y(mark.high), f"bar-{kind}"))
+        shape = svg.square if kind == "hum" else svg.circle
+        body.append(shape(px, y(mark.value), 4, kind))
+    return body
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

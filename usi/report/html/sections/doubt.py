@@ -1,0 +1,77 @@
+"""Doubt it: signature, inputs, what was left out, method, limits, words, how to repeat it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from usi.errors import UsiError
+from usi.report.html.docs import step
+from usi.report.html.source import Source
+from usi.run.signature import explain
+
+
+def context(source: Source) -> dict[str, Any]:
+    """What the template of this part needs."""
+    card = source.card
+    sides = [("c:/human", card.human)] + [
+        (f"c:/simulators/{k}", side) for k, side in enumerate(card.simulators)
+    ]
+    return {
+        "signature": _signature(card.signature),
+        "inputs": [f"c:/inputs/{k}" for k in range(len(card.inputs))],
+        "settings": [(name, f"c:/settings/{step(name)}") for name in card.settings],
+        "left_out": [
+            (f"{pointer}/name", f"{pointer}/left_out/{k}")
+            for pointer, side in sides
+            for k in range(len(side.left_out))
+        ],
+        "load_notes": [
+            (f"{pointer}/name", f"{pointer}/load_notes/{k}")
+            for pointer, side in sides
+            for k in range(len(side.load_notes))
+        ],
+        "warnings": [f"c:/warnings/{k}/message" for k in range(len(card.warnings))],
+        "command": command(source),
+        "robust": card.profile.startswith("robust"),
+    }
+
+
+def _signature(text: str) -> list[str]:
+    try:
+        return explain(text)
+    except (UsiError, ValueError):
+        return []
+
+
+def command(source: Source) -> str:
+    """The command that repeats the scoring, from the card alone."""
+    card = source.card
+    files = [f.name for f in card.inputs if f.role == "simulator"]
+    people = _corpus(card.signature) or next(
+        (f.name for f in card.inputs if f.role == "human"), "HUMAN"
+    )
+    parts = [
+        "usi score",
+        *files,
+        f"--human {people}",
+        f"--profile {card.profile.partition('@')[0]}",
+    ]
+    seed = card.settings.get("seed")
+    if seed and card.profile.startswith("robust"):
+        parts.append(f"--seed {seed}")
+    for flag, key, usual in (
+        ("--design", "design", "auto"),
+        ("--run-ids", "run_ids", "auto"),
+        ("--cluster", "cluster", "task"),
+    ):
+        value = card.settings.get(key)
+        if value and value != usual:
+            parts.append(f"{flag} {value}")
+    return " ".join((*parts, "-o card.json -o report.html"))
+
+
+def _corpus(signature: str) -> str:
+    for field in signature.split("|"):
+        if field.startswith("corpus:"):
+            return field.removeprefix("corpus:").partition("@")[0]
+    return ""

@@ -1,0 +1,60 @@
+"""Overview: every simulator in one table and one picture, people first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from usi.report import view
+from usi.report.figures import build
+from usi.report.figures.inline import draw
+from usi.report.html.docs import step
+from usi.report.html.sections.top import easy_mode
+from usi.report.html.source import One, Source
+from usi.score.scorecard import COMPONENTS
+
+
+def context(source: Source, ones: list[One]) -> dict[str, Any]:
+    """What the template of the overview needs."""
+    asked = {one.card.name: build.thresholds(one.verdict).get("index") for one in ones}
+    labels = {view.index_label(one.card.index) for one in ones if one.card.index.ok}
+    published = source.beside.data.published if source.beside.data else None
+    other = (
+        published is not None
+        and published.human is not None
+        and published.signature != source.card.signature
+    )
+    return {
+        "label": " and ".join(sorted(labels)) or "index",
+        "figure": Markup(draw(build.overview(source.card, asked))),
+        "rows": [_row(one) for one in ones],
+        "components": [
+            name
+            for name in COMPONENTS
+            if any(one.card.components.get(name) is not None for one in ones)
+        ],
+        "published": other,
+        "gate": source.verdict is not None,
+        "counts": _counts(source),
+        "people": "people" if source.card.human.is_human else "the reference",
+        "bounds": any(one.card.index.low is not None for one in ones),
+        "spread": any(one.card.index.sd is not None for one in ones),
+    }
+
+
+def _row(one: One) -> dict[str, Any]:
+    return {
+        "one": one,
+        "published": f"d:/published/simulators/{step(one.card.name)}/value",
+        "easy": easy_mode(one),
+    }
+
+
+def _counts(source: Source) -> dict[str, int]:
+    """How many simulators have each verdict."""
+    found: dict[str, int] = {}
+    if source.verdict is not None:
+        for part in source.verdict.simulators:
+            found[part.verdict] = found.get(part.verdict, 0) + 1
+    return found

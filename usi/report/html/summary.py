@@ -1,0 +1,178 @@
+"""What a reader asks first, computed from the scorecard: lost points, gaps, order.
+
+It is written as ``.summary.json`` too, so that its numbers are in a file like all others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from usi.report import view
+from usi.score.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
+
+SCHEMA_VERSION = "1"
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """Points of the index that a part loses: its shortfall divided by the parts it shares with."""
+
+    name: str
+    component: str
+    points: float
+
+
+class Gap(msgspec.Struct, frozen=True):
+    """A feature whose gap's bounds leave out 0.
+
+    Attributes
+    ----------
+    ratio
+        Simulator over people; ``None`` where people never show it.
+    size
+        Absolute gap.
+    more
+        Whether the simulator does it more.
+    """
+
+    feature: str
+    points: float | None
+    size: float
+    low: float
+    high: float
+    more: bool
+    ratio: float | None
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One simulator.
+
+    Attributes
+    ----------
+    at
+        Its place in the scorecard's list.
+    lost_points
+        100 minus the index.
+    lost
+        By feature and other component, most first.
+    gaps
+        Of the scored features, by lost points.
+    furthest
+        The feature that loses most; ``None`` without features.
+    features_loss
+        Of each dimension and other component.
+    """
+
+    name: str
+    at: int
+    lost_points: float | None
+    lost: tuple[Lost, ...]
+    gaps: tuple[Gap, ...]
+    furthest: str | None
+    components_lost: tuple[Lost, ...]
+    below_ceiling: float | None
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """All simulators, best first."""
+
+    usi_version: str
+    schema_version: str = SCHEMA_VERSION
+    signature: str
+    simulators: tuple[Part, ...]
+
+
+def tidy(value: float) -> float:
+    """Ten significant digits."""
+    return float(f"{value:.10g}")
+
+
+def summarise(card: Scorecard) -> Summary:
+    """Order simulators and say where each loses its points."""
+    place = {part.name: k for k, part in enumerate(card.simulators)}
+    ordered = [side for side in view.sides(card) if isinstance(side, SimulatorCard)]
+    return Summary(
+        usi_version=card.usi_version,
+        signature=card.signature,
+        simulators=tuple(_part(side, place[side.name]) for side in ordered),
+    )
+
+
+def to_dict(summary: Summary) -> dict[str, Any]:
+    """Plain Python values."""
+    found: dict[str, Any] = msgspec.to_builtins(summary)
+    return found
+
+
+def terms_of(card: SimulatorCard) -> tuple[str, ...]:
+    """Components that the index is the mean of."""
+    known = tuple(n for n in COMPONENTS if n in card.components and card.components[n].ok)
+    if len(known) == card.index.terms:
+        return known
+    return tuple(name for name in known if name != "survey")[: card.index.terms or None]
+
+
+def _counted(features: dict[str, FeatureScore], component: str) -> dict[str, FeatureScore]:
+    return {
+        name: part
+        for name, part in features.items()
+        if part.dimension == component and part.scored and part.score.ok
+    }
+
+
+def _part(card: SimulatorCard, at: int) -> Part:
+    terms = terms_of(card)
+    lost: list[Lost] = []
+    by_component: list[Lost] = []
+    for component in terms:
+        value = card.components[component].value
+        if value is None:
+            continue
+        share = (100 - value) / len(terms)
+        by_component.append(Lost(component, component, tidy(share)))
+        own = _counted(card.features, component)
+        shortfall = {n: 100 - (p.score.value or 0.0) for n, p in own.items()}
+        total = sum(shortfall.values())
+        if own and total > 0:
+            lost += [Lost(n, component, tidy(share * s / total)) for n, s in shortfall.items()]
+        else:
+            lost.append(Lost(component, component, tidy(share)))
+    lost.sort(key=lambda item: (-item.points, item.name))
+    points = {item.name: item.points for item in lost}
+    furthest = next((item.name for item in lost if item.name in card.features), None)
+    ceiling = card.index.ceiling_at_n
+    value = card.index.value
+    return Part(
+        name=card.name,
+        at=at,
+        lost_points=None if value is None else tidy(100 - value),
+        lost=tuple(lost),
+        gaps=_gaps(card, points),
+        furthest=furthest,
+        components_lost=tuple(sorted(by_component, key=lambda item: (-item.points, item.name))),
+        below_ceiling=None if value is None or ceiling is None else tidy(ceiling - value),
+    )
+
+
+def _gaps(card: SimulatorCard, points: dict[str, float]) -> tuple[Gap, ...]:
+    found = []
+    for name, part in card.features.items():
+        gap, human, own = part.gap, part.human.value, part.simulator.value
+        if gap is None or gap.value is None or gap.low is None or gap.high is None:
+            continue
+        if human is None or own is None or not (gap.low > 0 or gap.high < 0):
+            continue
+        ends = sorted((abs(gap.low), abs(gap.high)))
+        found.append(
+            Gap(
+                feature=name,
+                points=points.get(name),
+                size=tidy(abs(gap.value)),
+                low=ends[0],
+                high=ends[1],
+                more=gap.value > 0,
+                ratio=tidy(own / human) if human else None,
+            )
+        )
+    return tuple(sorted(found, key=lambda g: (-(g.points or 0.0), g.feature)))
