@@ -55,8 +55,37 @@ def test_it_says_where_the_report_is_and_what_it_says(demo: tuple[Done, Path]) -
     first, *said = done.out.splitlines()
     assert "SYNTHETIC" in first
     assert str(place / "scorecard.html") in first
-    assert len(said) == 3
-    assert re.search(r"copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", said[1])
+    assert len(said) == 5
+    for line, label in ((said[1], "USI-R(5)"), (said[3], "USI(6)")):
+        assert label in line
+        assert re.search(r"copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", line)
+    gate = said[4].strip()
+    assert gate.startswith("Gate at tier B: copy PASS, collapsed PASS (warned: ")
+    assert re.search(r"collapsed\), mild FAIL.*, polite FAIL", gate)
+
+
+def test_the_verdict_beside_the_scorecard_is_the_one_that_is_said(demo: tuple[Done, Path]) -> None:
+    verdict = json.loads((demo[1] / "verdict.json").read_text())
+    assert verdict["verdict"] == "FAIL"
+    assert verdict["synthetic"] is True
+    found = {part["name"]: part["verdict"] for part in verdict["simulators"]}
+    assert found == {"copy": "PASS", "collapsed": "PASS", "mild": "FAIL", "polite": "FAIL"}
+
+
+def test_the_collapsed_simulator_is_named_as_such(demo: tuple[Done, Path]) -> None:
+    card = json.loads((demo[1] / "scorecard.json").read_text())
+    found = {entry["name"]: entry["collapsed"] for entry in card["simulators"]}
+    assert found == {"copy": False, "collapsed": True, "mild": False, "polite": False}
+
+
+def test_settings_of_a_workspace_do_not_touch_the_demo(
+    demo: tuple[Done, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "usi.toml").write_text('[score]\nstrata = "priority"\nreplicates = 100\n')
+    done = usi("demo", "-o", "made", cwd=tmp_path)
+    assert done.code == 0, done.err
+    made = (tmp_path / "made" / "scorecard.json").read_bytes()
+    assert made == (demo[1] / "scorecard.json").read_bytes()
 
 
 def test_the_known_defects_are_found(demo: tuple[Done, Path]) -> None:
@@ -68,7 +97,8 @@ def test_the_known_defects_are_found(demo: tuple[Done, Path]) -> None:
     assert value["copy"] > value["mild"] > value["polite"]
     for entry in side.values():
         assert entry["n"] == {**entry["n"], "tasks": 165, "sessions": 495, "runs": 3}
-        assert entry["index"]["terms"] == 6
+        assert entry["index"]["name"] == "USI-R"
+        assert entry["index"]["terms"] == 5
     polite, copy = side["polite"]["components"], side["copy"]["components"]
     for name in ("conversation", "information", "reaction"):
         assert polite[name]["value"] < copy[name]["value"] - 10

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from usi.cli.console import note, out, working
 from usi.cli.options import Force, Quiet
+
+if TYPE_CHECKING:
+    from usi.cli.scoring import Request
+    from usi.gate.verdict import SimulatorVerdict
+    from usi.score.scorecard import Scorecard
 
 
 def command(
@@ -29,7 +34,10 @@ def command(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Build a synthetic population, score its simulators, write a report.
+    """Build a synthetic population, score and gate its simulators, write a report.
+
+    The scorecard has the profile robust and a verdict at tier B for every simulator; the same
+    simulators by the published index stand in published.json and published.md.
 
     Needs no network, no model and no data. Everything in it is SYNTHETIC: made by a seeded
     generator whose true rates are known; nothing in it is about people or any model.
@@ -51,23 +59,61 @@ def command(
     own = workspace.settings.demo
     place = folder or workspace.root / (own.output or "reports/demo")
     outputs = tuple(place / f"scorecard.{form}" for form in ("json", "md", "html"))
+    published = tuple(place / f"published.{form}" for form in ("json", "md"))
+    verdicts = tuple(place / f"verdict.{form}" for form in ("json", "md"))
     chosen = pick(seed, own.seed, 7) or 0
     with tempfile.TemporaryDirectory(prefix="usi-demo-") as made:
         with working("drawing a synthetic population ...", quiet=quiet):
             phantom = build_phantom(made, seed=chosen)
-        request = Request(
-            simulators=tuple(map(str, phantom.simulators.values())),
-            human=str(phantom.human),
-            profile="tau-usi",
-            surveys=str(phantom.surveys),
-            difficulty="frozen",
-            run_ids="auto",
-            outputs=outputs,
-            force=force,
-        )
-        done = scored(request, quiet=quiet)
-        written = write(done, request)
-    for path in written:
+        requests = [
+            Request(
+                simulators=tuple(map(str, phantom.simulators.values())),
+                human=str(phantom.human),
+                profile=profile,
+                surveys=str(phantom.surveys),
+                outputs=files,
+                force=force,
+                plain=True,
+            )
+            for profile, files in (("robust", outputs), ("tau-usi", published))
+        ]
+        _claim(requests, verdicts, force=force)
+        done = [scored(request, quiet=quiet) for request in requests]
+        written = [path for d, r in zip(done, requests, strict=True) for path in write(d, r)]
+    robust, plain = (each.card for each in done)
+    verdict = _gated(robust, verdicts, force=force)
+    for path in (*written, *verdicts):
         note(f"written: {path}", quiet=quiet)
     out(f"SYNTHETIC demo report: {outputs[-1]}\n")
-    out("".join(f"  {line}\n" for line in view.headline(done.card)))
+    lines = [*view.headline(robust), view.order(plain), verdict]
+    out("".join(f"  {line}\n" for line in lines))
+
+
+def _claim(requests: list[Request], verdicts: tuple[Path, ...], *, force: bool) -> None:
+    """Refuse before any work where a file of somebody else is in the way."""
+    from usi.cli.scoring import known_forms
+    from usi.report import files
+
+    for request in requests:
+        files.claim(request.outputs, known=known_forms(), force=force)
+    files.claim(verdicts, known=(".json", ".md"), force=force)
+
+
+def _gated(card: Scorecard, outputs: tuple[Path, ...], *, force: bool) -> str:
+    """Gate at tier B, write the verdict, and say it in a line."""
+    from usi.gate.criteria import tier
+    from usi.gate.gate import gate_scorecard
+    from usi.report import files, verdict_markdown
+
+    verdict = gate_scorecard(card, tier("B"))
+    files.claim(outputs, known=(".json", ".md"), force=force)
+    texts = (verdict.to_json(), verdict_markdown.render(verdict))
+    files.write_all({p: files.text(t) for p, t in zip(outputs, texts, strict=True)})
+    order = [side.name for side in card.simulators]
+    said = sorted(verdict.simulators, key=lambda part: order.index(part.name))
+    return "Gate at tier B: " + ", ".join(_decided(part) for part in said) + "."
+
+
+def _decided(part: SimulatorVerdict) -> str:
+    warned = [check.id for check in part.checks if check.state == "warning"]
+    return f"{part.name} {part.verdict}" + (f" (warned: {' and '.join(warned)})" if warned else "")

@@ -43,6 +43,8 @@ class Request:
     """Choices of the profile `robust`, from `usi.cli.comparing.given`."""
     subgroups: tuple[str, ...] = ()
     """Columns that a gate's criteria ask for."""
+    plain: bool = False
+    """Whether the defaults take the place of the settings of a workspace."""
     outputs: tuple[Path, ...] = ()
     force: bool = False
 
@@ -102,11 +104,11 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
     """
     from usi.cli.comparing import robust_options
     from usi.cli.reading import who_and_where
-    from usi.cli.settings import find_workspace
+    from usi.cli.settings import ScoreSettings, find_workspace
     from usi.score.options import ScoreOptions
 
     workspace = find_workspace()
-    own = workspace.settings.score
+    own = ScoreSettings() if request.plain else workspace.settings.score
     profile = pick(request.profile, own.profile)
     human = pick(request.human, workspace.path(own.human))
     if human is None:

@@ -46,7 +46,8 @@ class RobustOptions:
     group
         Column whose values are the pairing units instead of the tasks (task families).
     strata
-        Column with a difficulty known beforehand (priority, the author's level).
+        Column with a difficulty known beforehand (priority, the author's level), which takes
+        the place of a difficulty pool.
     replicates, seed
         Bootstrap replicates, and the seed of every draw.
     reward_threshold

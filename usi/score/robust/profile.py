@@ -108,7 +108,7 @@ def prepare(
     if not simulators:
         raise UsageError("there is no simulator to score")
     own = robust_options(options)
-    pool = pool_of(options.difficulty)
+    pool = None if own.strata else pool_of(options.difficulty)
     people, ref = _people(_checked(human), own)
     if human.scorable is not None:
         verdicts = frozen_verdicts(ref.verdicts, human.scorable)
@@ -147,7 +147,7 @@ def score_tables(
         For a table of another profile, no simulator, or options that do not fit the data.
     """
     ref, people, studies, own = prepare(human, simulators, options)
-    pool = pool_of(options.difficulty)
+    pool = None if own.strata else pool_of(options.difficulty)
     anchors = _anchors(ref, own, context)
     lexicon = human.lexicon
     cards: list[SimulatorCard] = []
