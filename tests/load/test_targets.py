@@ -188,3 +188,16 @@ def test_a_lone_surrogate_survives_json(tmp_path):
         back, _, _ = there_and_back([session], to, tmp_path)
         assert back[0].turns[0].content == "\ud800"
     assert LoadOptions().map == {}
+
+
+@pytest.mark.parametrize("to", ["csv", "sharegpt"])
+def test_actions_do_not_become_empty_utterances(tmp_path, to):
+    calls = [{"id": "u", "name": "toggle", "arguments": {}}]
+    talk = (Turn("user", "hi"), Turn("user", None, calls), Turn("user", "done", calls))
+    session = Session(session_id="s", simulator="m", domain="d", turns=talk)
+    (back,), written, _ = there_and_back([session], to, tmp_path)
+    assert [turn.content for turn in back.turns] == ["hi", "done"]
+    assert written.left_out == {
+        "message: action of the user (tool calls without words)": 1,
+        "field: tool calls": 1,
+    }

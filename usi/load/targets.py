@@ -26,6 +26,7 @@ CSV_COLUMNS: tuple[str, ...] = (
 _TALK = ("user", "assistant")
 _ROLE_OF = {"user": "human", "assistant": "gpt"}
 _OTHER_ROLE = "message: of another role than user and assistant"
+_ACTION = "message: action of the user (tool calls without words)"
 NO_ERRORS = "none"
 """Cell of sessions that were reviewed and found without an error."""
 Lines = Callable[[Iterable[Session], LoadNotes], Iterator[str]]
@@ -145,6 +146,9 @@ def _sharegpt(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
             _note_message(turn, notes)
             if turn.role not in _TALK:
                 continue
+            if turn.is_action:  # without its calls it would be read as an empty utterance
+                notes.left_out[_ACTION] += 1
+                continue
             if turn.tool_calls:
                 notes.left_out["field: tool calls"] += 1
             message: dict[str, Any] = {"from": _ROLE_OF[turn.role]}
@@ -189,6 +193,10 @@ def _csv(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
         talk = [(i, turn) for i, turn in enumerate(session.turns) if turn.role in _TALK]
         if len(talk) < len(session.turns):
             notes.left_out[_OTHER_ROLE] += len(session.turns) - len(talk)
+        actions = sum(turn.is_action for _, turn in talk)
+        if actions:  # without its calls one would be read as an empty utterance
+            notes.left_out[_ACTION] += actions
+            talk = [(i, turn) for i, turn in talk if not turn.is_action]
         if not talk:
             writer.writerow(shared)
         for i, turn in talk:
@@ -264,13 +272,13 @@ TARGETS: dict[str, Target] = {
             "sharegpt",
             (".jsonl", ".jsonl.gz"),
             _sharegpt,
-            "messages of other roles and tool calls; parts are joined when it is read again",
+            "messages of other roles, tool calls and actions; parts are joined when it is read again",
         ),
         Target(
             "csv",
             (".csv", ".csv.gz"),
             _csv,
-            "messages of other roles, tool calls, metadata, null content (becomes empty), parts",
+            "messages of other roles, tool calls and actions, metadata, null content (becomes empty), parts",
         ),
     )
 }
