@@ -272,13 +272,13 @@ TARGETS: dict[str, Target] = {
             "sharegpt",
             (".jsonl", ".jsonl.gz"),
             _sharegpt,
-            "messages of other roles, tool calls and actions; parts are joined when it is read again",
+            "messages of other roles, tool calls, actions; parts are joined when read again",
         ),
         Target(
             "csv",
             (".csv", ".csv.gz"),
             _csv,
-            "messages of other roles, tool calls and actions, metadata, null content (becomes empty), parts",
+            "messages of other roles, tool calls, actions, metadata; null content, parts",
         ),
     )
 }
