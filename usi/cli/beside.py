@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from usi.cli.scoring import Request, Scored
     from usi.features.table import SessionTable
     from usi.pipeline import ScoreResult
     from usi.report.evidence_view import Beside
@@ -18,6 +19,46 @@ if TYPE_CHECKING:
 PUBLISHED, ROBUST = "tau-usi", "robust"
 _CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "tasks")
 """Choices of sessions that the published profile does not have."""
+
+
+def made_beside(done: Scored, request: Request) -> Beside:
+    """What a report reads beside the card of a run of ``usi score``."""
+    return make_beside(
+        done.card,
+        done.result,
+        request.simulators,
+        done.human,
+        done.options,
+        examples=request.examples,
+    )
+
+
+def beside_paths(scorecard: Path) -> tuple[Path, ...]:
+    """Where it stands: ``card.report.json`` and ``card.evidence.json``."""
+    from usi.diagnose.evidence_records import EVIDENCE, REPORT_DATA, beside
+
+    return beside(scorecard, REPORT_DATA), beside(scorecard, EVIDENCE)
+
+
+def beside_files(scorecard: Path, made: Beside) -> dict[Path, bytes]:
+    """The files to write beside a scorecard; no text where none may be kept."""
+    from usi.diagnose.evidence_records import encode
+
+    parts = (made.data, made.evidence)
+    paths = beside_paths(scorecard)
+    return {path: encode(part) for path, part in zip(paths, parts, strict=True) if part is not None}
+
+
+def drop_stale(outputs: Iterable[Path], written: Iterable[Path]) -> None:
+    """Remove texts of an earlier run that this run was not to keep."""
+    from usi.report.files import written_by_usi
+
+    kept = set(written)
+    for path in outputs:
+        if path.suffix == ".json" and path in kept:
+            texts = beside_paths(path)[1]
+            if texts not in kept and texts.is_file() and written_by_usi(texts):
+                texts.unlink()
 
 
 def make_beside(
@@ -85,8 +126,8 @@ def _published(
 
     if card.profile.partition("@")[0] == PUBLISHED:
         return card
-    if any(str(path) == "-" for path in (*simulators, human)):
-        return "stdin can't be read twice"
+    if not all(_again(path) for path in (*simulators, human)):
+        return "stdin and pipes can't be read twice"
     if _selective(options.robust):
         return "sessions were chosen by options that the published profile does not have"
     try:
@@ -98,6 +139,12 @@ def _published(
         )
     except UsiError as error:
         return f"not scorable as published: {error}"
+
+
+def _again(path: str | Path) -> bool:
+    """Whether a path can be read a second time (a name of the workspace can)."""
+    found = Path(path)
+    return str(path) != "-" and (found.is_file() or found.is_dir() or not found.exists())
 
 
 def _selective(options: RobustOptions | None) -> bool:

@@ -133,6 +133,14 @@ def command(
     c2st: TwoSampleTest = None,
     replicates: Replicates = None,
     outputs: Outputs = None,
+    examples: Annotated[
+        bool,
+        typer.Option(
+            "--examples/--no-examples",
+            help="Keep sampled texts beside the card and in the page (never where the corpus "
+            "forbids to pass them on).",
+        ),
+    ] = True,
     force: Force = False,
     print_: Print = Printed.AUTO,
     quiet: Quiet = False,
@@ -160,6 +168,8 @@ def command(
       usi score sim.json --human NAME --gate B -o card.json -o card.junit.xml
       usi score trials.json --human trials.json --human-runs 0,1 --sim-runs 2,3
     """  # fmt: skip
+    from dataclasses import replace
+
     from usi.cli.comparing import given
     from usi.cli.console import note
     from usi.cli.scoring import Request, deliver, scored
@@ -202,12 +212,14 @@ def command(
             replicates=replicates,
         ),
         subgroups=decision.subgroups,
+        examples=examples,
         outputs=decision.scorecards,
         force=force,
     )
     try:
         done = scored(request, quiet=quiet)
         verdict = decision.verdict(done.card)
+        done = replace(done, verdict=verdict)
         deliver(done, request, show=decision.show_card(print_), quiet=quiet)
     except NotScorable as error:
         if not exit_zero:

@@ -12,6 +12,7 @@ from usi.cli.options import Printed, parse_size, pick
 from usi.errors import UsageError
 
 if TYPE_CHECKING:
+    from usi.gate.verdict import Verdict
     from usi.pipeline import ScoreResult
     from usi.score.options import ScoreOptions
     from usi.score.scorecard import Scorecard
@@ -45,18 +46,23 @@ class Request:
     """Columns that a gate's criteria ask for."""
     plain: bool = False
     """Whether the defaults take the place of the settings of a workspace."""
+    examples: bool = True
+    """Whether texts of transcripts may be kept beside the card and shown in a page."""
     outputs: tuple[Path, ...] = ()
     force: bool = False
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A result, the sums beside its card, and when the work began."""
+    """A result, the sums beside its card, how it was made, and a verdict where one was asked."""
 
     result: ScoreResult
     card: Scorecard
     sums: bytes
     started: str
+    human: str
+    options: ScoreOptions
+    verdict: Verdict | None = None
 
 
 def scored(request: Request, *, quiet: bool) -> Scored:
@@ -80,7 +86,7 @@ def scored(request: Request, *, quiet: bool) -> Scored:
         )
         sums = to_parquet(result.task_sums(options, difficulties(options, result)))
     card = result.card.model_copy(update={"tasks_sha256": sha256_bytes(sums)})
-    return Scored(result, card, sums, started)
+    return Scored(result, card, sums, started, human, options)
 
 
 def permuting(*, quiet: bool) -> Callable[[int, int], None]:
@@ -180,6 +186,7 @@ def claim(request: Request, human: str, options: ScoreOptions) -> dict[Path, str
 
 def write(done: Scored, request: Request) -> list[Path]:
     """Write all files and the run record, or none; return their paths."""
+    from usi.cli.beside import drop_stale
     from usi.report import files
 
     contents = _contents(done, request)
@@ -188,6 +195,7 @@ def write(done: Scored, request: Request) -> list[Path]:
     if record is not None:
         writers[record] = files.text(_record(done, request, contents))
     files.write_all(writers)
+    drop_stale(request.outputs, writers)
     return list(writers)
 
 
@@ -210,18 +218,25 @@ def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> No
 
 
 def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
+    from usi.cli.beside import beside_files, made_beside
     from usi.report import files
     from usi.report.forms import FORMS
+    from usi.report.html import render
 
     contents: dict[Path, bytes] = {}
-    for path in request.outputs:
-        form = files.form_of(path, known_forms())
+    forms = {path: files.form_of(path, known_forms()) for path in request.outputs}
+    beside = made_beside(done, request) if {".json", ".html"} & set(forms.values()) else None
+    for path, form in forms.items():
         if form == SESSIONS:
             contents[path] = _sessions(done.result)
-            continue
-        contents[path] = FORMS[form](done.card, path).encode("utf-8")
-        if form == ".json":
+        elif form == ".html":
+            page = render(done.card, verdict=done.verdict, beside=beside)
+            contents[path] = page.encode("utf-8")
+        else:
+            contents[path] = FORMS[form](done.card, path).encode("utf-8")
+        if form == ".json" and beside is not None:
             contents[_tasks_path(path)] = done.sums
+            contents |= beside_files(path, beside)
     return contents
 
 
@@ -240,7 +255,10 @@ def _sessions(result: ScoreResult) -> bytes:
 
 
 def _beside(forms: Mapping[Path, str]) -> list[Path]:
-    found = [_tasks_path(path) for path, form in forms.items() if form == ".json"]
+    from usi.cli.beside import beside_paths
+
+    cards = [path for path, form in forms.items() if form == ".json"]
+    found = [own for path in cards for own in (_tasks_path(path), *beside_paths(path))]
     record = _record_path(list(forms))
     return [*found, record] if record else found
 

@@ -37,7 +37,8 @@ def readable(paths: Sequence[str | Path]) -> list[str | Path]:
     """Paths that hold transcripts and can be read twice."""
     from usi.score.inputs import is_table
 
-    return [p for p in paths if str(p) != STDIN and not is_table(p)]
+    again = [p for p in paths if str(p) != STDIN and (Path(p).is_file() or Path(p).is_dir())]
+    return [p for p in again if not is_table(p)]
 
 
 def read_people(
