@@ -78,7 +78,7 @@ def test_features_equal_a_computation_in_pandas(raw, values):
     runs = raw[["number"]].assign(group=runs)[~(same & runs.eq(runs.shift()))]
     back = runs["group"].eq(runs["group"].shift(2)) & runs["number"].eq(runs["number"].shift(2))
     local = raw["time"]
-    off = ~(local.dt.weekday.lt(5) & local.dt.hour.ge(8) & local.dt.hour.lt(18))
+    off = ~(local.dt.day_of_week.lt(5) & local.dt.hour.ge(8) & local.dt.hour.lt(18))
     logs = np.log(step.where(step > 0)).groupby(raw["number"]).mean()
     known = raw["assigned_to"].notna() & raw["assigned_to"].shift().notna() & same
     moved = (known & raw["assigned_to"].ne(raw["assigned_to"].shift())).groupby(raw["number"]).sum()

@@ -1,5 +1,6 @@
 """Operational logs: files of any layout -> events in one shape -> whole cases."""
 
+from usi.load.logs.cases import iter_cases
 from usi.load.logs.columns import FIELD, ROLES, Column, LogFormat
 from usi.load.logs.config import LogConfig, load_config, preset_names
 from usi.load.logs.events import EventStream, open_log
@@ -15,6 +16,7 @@ __all__ = [
     "LogConfig",
     "LogFormat",
     "LogNotes",
+    "iter_cases",
     "load_config",
     "open_log",
     "preset_names",

@@ -41,8 +41,22 @@ class _Collector:
         self.rows = 0
 
     def start(self, tag: str, given: dict[str, str]) -> None:
-        tag = tag.rsplit(":", 1)[-1]
-        if tag == "event":
+        if ":" in tag:
+            tag = tag.rsplit(":", 1)[-1]
+        if tag in _VALUES:
+            if not self._in_trace:
+                return
+            self._depth += 1
+            if self._depth > 1 or "key" not in given:
+                return
+            value: str | None = given.get("value")
+            if value in self._missing:
+                value = None
+            if self._in_event:
+                self._event[given["key"]] = value
+            else:
+                self._trace[CASE + given["key"]] = value
+        elif tag == "event":
             self._in_event, self._event, self._depth = True, {}, 0
         elif tag == "trace":
             self._in_trace, self._trace, self._depth = True, {}, 0
@@ -50,20 +64,16 @@ class _Collector:
             self.seen_log = True
         elif self._in_trace:
             self._depth += 1
-            if self._depth == 1 and tag in _VALUES and "key" in given:
-                value = given.get("value")
-                kept = None if value is None or value in self._missing else value
-                if self._in_event:
-                    self._event[given["key"]] = kept
-                else:
-                    self._trace[CASE + given["key"]] = kept
 
     def end(self, tag: str) -> None:
-        tag = tag.rsplit(":", 1)[-1]
-        if tag == "event":
+        if ":" in tag:
+            tag = tag.rsplit(":", 1)[-1]
+        if tag in _VALUES:
+            self._depth -= self._depth > 0
+        elif tag == "event":
+            event, trace = self._event, self._trace
             for name, cells in self.columns.items():
-                value = self._event.get(name)
-                cells.append(self._trace.get(name) if value is None else value)
+                cells.append(trace[name] if name in trace else event.get(name))
             self.rows += 1
             self._in_event, self._depth = False, 0
         elif tag == "trace":
