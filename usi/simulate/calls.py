@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from usi.simulate.cache import Cache, content_key
+from usi.simulate.cache import Cache, canonical, content_key
 from usi.simulate.faults import EpisodeFault, ReplayMiss, RunStopped
 from usi.simulate.ledger import Ledger, Usage
 from usi.simulate.pace import FIRST_WAIT, Pace, backoff
@@ -138,6 +139,7 @@ class Calls:
                 "or with the cache of the run that is to be repeated"
             )
         answer = self._tried(call, target=target, most=most, per_minute=per_minute)
+        answer = json.loads(canonical(answer))  # as the cache would give it, to the byte
         runtime.cache.put(key, answer)
         self._count(answer, cached=0)
         return answer

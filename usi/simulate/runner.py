@@ -145,13 +145,16 @@ class Run:
             )
         entries = {body["key"]: body for body in bodies if body["kind"] == "episode"}
         spent = sum((Usage(**body["spent"]) for body in bodies if "spent" in body), Usage())
-        if plan.retry_failed:
-            entries = {
-                key: body
-                for key, body in entries.items()
-                if body["session"].get("status") != "infrastructure_error"
-            }
         return entries, spent
+
+    def _todo(self) -> list[Cell]:
+        """Episodes without an entry, and where asked those that infrastructure ended."""
+
+        def broken(key: str) -> bool:
+            status = self.entries[key]["session"].get("status")
+            return self.plan.retry_failed and bool(status == "infrastructure_error")
+
+        return [c for c in self.plan.cells if c.key not in self.entries or broken(c.key)]
 
     def go(self, runtime: Runtime) -> Summary:
         """Run what is not done yet, then write the files of all that is.
@@ -163,7 +166,7 @@ class Run:
             before it is on disk.
         """
         plan = self.plan
-        todo = [cell for cell in plan.cells if cell.key not in self.entries]
+        todo = self._todo()
         total = len(plan.cells)
         progress = Progress(
             total, total - len(todo), runtime.ledger, label=plan.label, quiet=plan.quiet
