@@ -51,6 +51,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("doctor", "Say what is installed, found and wrong.", START),
     Verb("score", "Score simulators against a human reference.", MEASURE),
     Verb("features", "Compute the behavioural features, one row a session.", MEASURE),
+    Verb("report", "A scorecard as a page, Markdown, figures, a badge.", MEASURE),
     Verb("explain", "Read a signature back in plain words.", MEASURE),
     Verb("gate", "Block or admit a simulator: PASS, FAIL or INCONCLUSIVE.", DECIDE),
     Verb("compare", "What changed between two scorecards: better, worse, or noise.", DECIDE),

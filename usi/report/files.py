@@ -21,12 +21,16 @@ _MARKS = (
     b"usi_session_table",
     b"usi_feature_values",
     b'"usi":{"id":',
+    b"tEXtSoftware\x00usi",
 )
 _SESSION_HEAD = (
     b"session_id,side,simulator,domain,task,run,batch,status,n_turns",
     b"session_id,task_id,trial,batch,domain,simulator,participant,agent",
     b'{"session_id":',
     b"name,index,terms,value,low,high,sd,",
+    b"simulator,kind,part,unit,people,value,low,high,gap,",
+    b'{"schemaVersion": 1, "label": "USI',
+    b'{"schemaVersion": 1, "label": "SYNTHETIC USI',
 )
 _TASK_SUMS = (
     (b"spoken", b"rewarded", b"value:"),

@@ -5,6 +5,7 @@ It is written as ``.summary.json`` too, so that its numbers are in a file like a
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -103,6 +104,11 @@ def to_dict(summary: Summary) -> dict[str, Any]:
     """Plain Python values."""
     found: dict[str, Any] = msgspec.to_builtins(summary)
     return found
+
+
+def to_json(summary: Summary) -> str:
+    """Deterministic JSON text with a final newline."""
+    return json.dumps(to_dict(summary), indent=2, ensure_ascii=False) + "\n"
 
 
 def terms_of(card: SimulatorCard) -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def _distributions(one: One) -> list[dict[str, Any]]:
 def _shown(one: One, name: str) -> bool:
     """Whether a feature has a picture: those in the index; all, where none is."""
     own = one.card.features
-    return own[name].scored and own[name].score.ok or not any(f.scored for f in own.values())
+    return (own[name].scored and own[name].score.ok) or not any(f.scored for f in own.values())
 
 
 def _items(one: One) -> list[dict[str, Any]]:

@@ -1,0 +1,91 @@
+"""Every number of a report as one long table: a row for each part of each simulator."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from usi.gate.verdict import Verdict
+from usi.report import view
+from usi.report.html.summary import Summary, summarise
+from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
+
+HEAD = (
+    "simulator", "kind", "part", "unit", "people", "value", "low", "high", "gap", "gap_low",
+    "gap_high", "ceiling", "floor", "asked", "state", "points_lost", "n", "status", "reason",
+)  # fmt: skip
+
+
+def render(card: Scorecard, verdict: Verdict | None = None) -> str:
+    """CSV text with a header; empty cells stand for what is not there."""
+    summary = summarise(card)
+    out = io.StringIO()
+    table = csv.DictWriter(out, HEAD, lineterminator="\n")
+    table.writeheader()
+    for side in view.sides(card)[1:]:
+        if isinstance(side, SimulatorCard):
+            table.writerows(_rows(card, side, summary, verdict))
+    return out.getvalue()
+
+
+def _rows(
+    card: Scorecard, side: SimulatorCard, summary: Summary, verdict: Verdict | None
+) -> list[dict[str, Any]]:
+    part = next(p for p in summary.simulators if p.name == side.name)
+    lost = {item.name: item.points for item in (*part.components_lost, *part.lost)}
+    judged = {} if verdict is None else {v.name: v for v in verdict.simulators}
+    checks = {c.id: c for c in judged[side.name].checks} if side.name in judged else {}
+    rows = []
+    for name in ("index", *COMPONENTS):
+        own = side.index if name == "index" else side.components.get(name)
+        people = card.human.index if name == "index" else card.human.components.get(name)
+        if own is None:
+            continue
+        check = checks.get(name)
+        rows.append(
+            {
+                **_component(own),
+                "simulator": side.name,
+                "kind": "index" if name == "index" else "component",
+                "part": view.index_label(side.index) if name == "index" else name,
+                "people": people.value if people else None,
+                "asked": check.threshold if check else None,
+                "state": check.state if check else None,
+                "points_lost": part.lost_points if name == "index" else lost.get(name),
+            }
+        )
+    for name, feature in side.features.items():
+        gap = feature.gap
+        rows.append(
+            {
+                "simulator": side.name,
+                "kind": "feature",
+                "part": name,
+                "unit": feature.unit,
+                "people": feature.human.value,
+                "value": feature.simulator.value,
+                "gap": gap.value if gap else None,
+                "gap_low": gap.low if gap else None,
+                "gap_high": gap.high if gap else None,
+                "points_lost": lost.get(name),
+                "n": feature.simulator.n,
+                "status": feature.score.status,
+                "reason": feature.score.reason,
+            }
+        )
+    return rows
+
+
+def _component(own: Component) -> dict[str, Any]:
+    return {
+        "unit": own.unit,
+        "value": own.value,
+        "low": own.low,
+        "high": own.high,
+        "ceiling": own.ceiling_at_n,
+        "floor": own.floor,
+        "n": own.n,
+        "status": own.status,
+        "reason": own.reason,
+    }

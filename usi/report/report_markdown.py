@@ -1,0 +1,149 @@
+"""The report as GitHub-flavoured Markdown: for a pull request, a wiki, a summary of a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from usi.gate.verdict import SimulatorVerdict, Verdict
+from usi.report import view
+from usi.report.html.formats import codes_of, interval, unit_of, written
+from usi.report.html.summary import Part, Summary, summarise
+from usi.report.text import markdown as esc
+from usi.score.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
+
+SYNTHETIC = (
+    "> [!WARNING]\n> **SYNTHETIC DATA.** The reference is a generated population with known rates. "
+    "No human took part; nothing here is a claim about people or about any model.\n"
+)
+MOST_FEATURES = 12
+
+
+def render(card: Scorecard, verdict: Verdict | None = None) -> str:
+    """Markdown text; identical inputs give identical bytes. All text of files is escaped."""
+    summary = summarise(card)
+    lines = [
+        f"<!-- written by usi {card.usi_version} -->",
+        "# Do these simulated users behave like people?",
+        "",
+    ]
+    if card.synthetic:
+        lines += [SYNTHETIC]
+    lines += [*_overview(card, summary, verdict), ""]
+    judged = {} if verdict is None else {part.name: part for part in verdict.simulators}
+    for part in summary.simulators:
+        side = card.simulators[part.at]
+        lines += _simulator(card, side, part, judged.get(part.name))
+    lines += ["## Doubt it", "", f"- signature: `{card.signature.replace('`', '')}`"]
+    lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)[:2]]
+    lines += [f"- left out: {esc(line)}" for line in view.left_out(card)]
+    lines += ["", *_inputs(card)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    mark = ["---", *("---:" for _ in head[1:])]
+    return [f"| {' | '.join(line)} |" for line in (head, mark, *rows)]
+
+
+def _with_bounds(value: object, code: str) -> str:
+    data = value.model_dump() if hasattr(value, "model_dump") else None
+    if not isinstance(data, dict) or data["value"] is None:
+        return "–"
+    limits = interval(data, code)
+    spread = f" ± {written(data['sd'], code)}" if not limits and data.get("sd") else ""
+    return " ".join(filter(None, (written(data["value"], code), limits))) + spread
+
+
+def _overview(card: Scorecard, summary: Summary, verdict: Verdict | None) -> list[str]:
+    judged = {} if verdict is None else {part.name: part.verdict for part in verdict.simulators}
+    labels = {view.index_label(s.index) for s in card.simulators if s.index.ok} or {"index"}
+    head = ["simulator", "may it enter?", " and ".join(sorted(labels)), "ceiling", "furthest"]
+    head += ["success against people"]
+    rows = [
+        [f"**{esc(card.human.name)}**", "", _with_bounds(card.human.index, "1"), "", "", ""],
+    ]
+    for part in summary.simulators:
+        side = card.simulators[part.at]
+        rows.append(
+            [
+                esc(part.name),
+                judged.get(part.name, "not gated"),
+                _with_bounds(side.index, "1"),
+                written(side.index.ceiling_at_n, "1"),
+                esc((part.furthest or "–").replace("_", " ")),
+                _with_bounds(side.success_gap, "pp") if side.success_gap else "–",
+            ]
+        )
+    return _table(head, rows)
+
+
+def _simulator(
+    card: Scorecard, side: SimulatorCard, part: Part, verdict: SimulatorVerdict | None
+) -> list[str]:
+    state = verdict.verdict if verdict else "not gated"
+    lines = [f"## {esc(side.name)}: {state}", ""]
+    if verdict is not None:
+        lines += [f"- {esc(reason)}" for reason in verdict.reasons]
+        lines += [f"- needed: {esc(need.text)}" for need in verdict.needed]
+        lines += [""]
+    lines += [*_components(card, side), "", *_features(side, part), ""]
+    gaps = [_gap(side, gap.feature) for gap in part.gaps]
+    if gaps:
+        lines += ["<details><summary>Mend it: gaps whose bounds leave out 0</summary>", ""]
+        lines += [f"1. {gap}" for gap in gaps]
+        lines += ["", "</details>", ""]
+    notes = [warning.message for warning in side.warnings]
+    return [*lines, *(f"- {esc(note)}" for note in notes), ""]
+
+
+def _components(card: Scorecard, side: SimulatorCard) -> list[str]:
+    def row(name: str, own: Component, people: Component | None) -> list[str]:
+        found = [name, _with_bounds(own, "1"), _with_bounds(people, "1")]
+        return [*found, written(own.ceiling_at_n, "1"), written(own.floor, "1")]
+
+    rows = [row(view.index_label(side.index), side.index, card.human.index)]
+    rows += [
+        row(name, side.components[name], card.human.components.get(name))
+        for name in COMPONENTS
+        if name in side.components
+    ]
+    return _table(["part", "simulator", "people", "perfect", "degenerate"], rows)
+
+
+def _features(side: SimulatorCard, part: Part) -> list[str]:
+    own = [item for item in part.lost if item.name in side.features][:MOST_FEATURES]
+    rows = []
+    for item in own:
+        feature = side.features[item.name]
+        code, difference = codes_of(feature.unit)
+        rows.append(
+            [
+                esc(item.name.replace("_", " ")),
+                written(item.points, "1"),
+                written(feature.human.value, code),
+                written(feature.simulator.value, code),
+                _with_bounds(feature.gap, difference),
+                esc(unit_of(feature.unit)),
+            ]
+        )
+    return _table(["feature", "points lost", "people", "simulator", "gap", "unit"], rows)
+
+
+def _gap(side: SimulatorCard, name: str) -> str:
+    feature: FeatureScore = side.features[name]
+    code, difference = codes_of(feature.unit)
+    human, own = (written(v.value, code) for v in (feature.human, feature.simulator))
+    share = " percentage points" if code == "%" else ""
+    return (
+        f"**{esc(name.replace('_', ' '))}** ({esc(unit_of(feature.unit))}): people {human}, "
+        f"{esc(side.name)} {own}, {_with_bounds(feature.gap, difference)}{share}"
+    )
+
+
+def _inputs(card: Scorecard) -> list[str]:
+    if not card.inputs:
+        return []
+    rows = [
+        [esc(f.name), esc(f.role), f"{f.sessions:,}", f"`{f.sha256[:12]}`"] for f in card.inputs
+    ]
+    return _table(["file", "role", "sessions", "sha256"], rows)
