@@ -299,9 +299,12 @@ def _diagnosed(
 ) -> Scorecard:
     """The card with what means can't see, over the same sessions that were scored."""
     from usi.diagnose.attach import attach_diagnostics
+    from usi.score.robust.aggregated import AggregateTable, without_sessions
     from usi.score.robust.choose import chosen
     from usi.score.robust.profile import robust_options
 
+    if isinstance(human, AggregateTable):
+        return without_sessions(card)
     own = robust_options(options)
     return attach_diagnostics(
         card,

@@ -339,3 +339,74 @@ def fetched(
     counts = done.manifest.counts
     lines = [f"{done.folder}: {counts.sessions if counts else 0:,} sessions"]
     return [*lines, *restricted(done.manifest, None)]
+
+
+def aggregated(
+    corpus: str,
+    output: Path,
+    *,
+    min_cell: int,
+    drop_small: bool,
+    one_batch: bool,
+    force: bool,
+) -> list[str]:
+    """Write the aggregate of a corpus; what to say of it."""
+    from usi.corpus.resolve import resolve
+    from usi.report import files
+    from usi.score.people.aggregate import build_aggregate, write_aggregate
+
+    files.claim([output], known=(".parquet",), force=force)
+    reference = resolve(corpus)
+    found = build_aggregate(
+        reference, min_cell=min_cell, drop_small=drop_small, one_batch=one_batch
+    )
+    files.write_all({output: lambda path: write_aggregate(found, path)})
+    rows = found.rows
+    lines = [f"written: {output}: {rows.height:,} tasks, {int(rows['sessions'].sum()):,} sessions"]
+    lines += [
+        f"left out: {count:,} x {reason}" for reason, count in found.about["left_out"].items()
+    ]
+    if not reference.redistribute or reference.research_only:
+        lines.append("the aggregate carries the same terms as the corpus")
+    return lines
+
+
+def redacted(
+    files_: Sequence[str],
+    output: Path,
+    *,
+    names: Path | None,
+    entities: str | None,
+    reading: Mapping[str, Any],
+    force: bool,
+    show: Printed,
+) -> str:
+    """Write redacted sessions; the report of what was replaced, and what it changes."""
+    from usi.cli.reading import load_options, sources
+    from usi.corpus.redact import Redactor, entity_finder, name_finder
+    from usi.load import write_usi_jsonl
+    from usi.report import files
+    from usi.score.people.redaction import Compared, report_text
+
+    files.claim([output], known=(".jsonl", ".jsonl.gz"), force=force, inputs=sources(files_))
+    finders = []
+    if names is not None:
+        try:
+            lines = names.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"can't be read ({error})", file=str(names)) from error
+        finders.append(name_finder(line.strip() for line in lines if line.strip()))
+    if entities is not None:
+        finders.append(entity_finder(entities))
+    redactor = Redactor(finders)
+    given = load_options(**reading)
+    compared = Compared(files_, given, redactor)
+    files.write_all({output: lambda path: _written(write_usi_jsonl(compared.sessions(), path))})
+    report = compared.report()
+    if show is Printed.JSON:
+        return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
+    return printable(report_text(report), newlines=True) if show is Printed.TABLE else ""
+
+
+def _written(_count: int) -> None:
+    """Writers return nothing."""

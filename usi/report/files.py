@@ -20,6 +20,7 @@ _MARKS = (
     b'"written_by": "usi ',
     b"usi_session_table",
     b"usi_feature_values",
+    b"usi_aggregate",
     b'"usi":{"id":',
     b"tEXtSoftware\x00usi",
 )

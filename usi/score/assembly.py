@@ -23,6 +23,7 @@ from usi.score.inputs import (
     with_keys,
 )
 from usi.score.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
+from usi.score.people.aggregate import is_aggregate, read_side
 from usi.score.profiles import PREFERRED_PROFILE
 from usi.score.scorecard import InputFile
 
@@ -43,6 +44,8 @@ def read_people(
         return Reference("reference", ()), SideInput(
             tables={"": table}, synthetic=human.synthetic, source=source
         )
+    if is_aggregate(human):
+        return read_side(Path(human), profile)
     reference = resolve(human, held_out=options.held_out)
     side = read_reference(
         reference,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
+from usi.score.robust.aggregated import NO_SESSIONS
 from usi.score.robust.bounds import maybe, spread, tidy
 from usi.score.robust.contrast import contrast
 from usi.score.robust.difficulty import LEAVE_ONE_OUT
@@ -54,7 +55,7 @@ def batch_ranges(result: Study) -> dict[str, tuple[float, float]]:
     the range says what leaving one out would do.
     """
     human = result.human
-    if len(human.splits) < 2:
+    if len(human.splits) < 2 or result.reference.aggregated:
         return {}
     values: dict[str, list[float]] = {}
     for index in range(len(human.splits)):
@@ -118,6 +119,8 @@ def versus_humans(result: Study, *, bounds: bool = True) -> Context:
     Without `bounds` only people are compared, and the difference is left out.
     """
     human, simulator = result.human, result.simulator
+    if result.reference.aggregated:
+        return Context({}, None, not_assessed(NO_SESSIONS))
     if not result.design.paired or len(human.splits) < 2:
         reason = (
             "needs two human batches"

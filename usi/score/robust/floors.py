@@ -12,6 +12,7 @@ from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.features.spec import DIMENSIONS
 from usi.records import Session, Turn
+from usi.score.robust.aggregated import NO_SESSIONS
 from usi.score.robust.bounds import tidy
 from usi.score.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
 from usi.score.robust.reference import Reference, reference
@@ -95,6 +96,8 @@ def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
     How unlike people are to people when only their tasks differ: the mean of the dimensions.
     Every domain with enough people meets the next one in sorted order.
     """
+    if ref.aggregated:
+        return not_assessed(NO_SESSIONS)
     sizes = ref.frame["domain"].drop_nulls().value_counts()
     domains = sorted(sizes.filter(pl.col("count") >= MIN_SIMULATOR_SESSIONS)["domain"])
     if len(domains) < 2:

@@ -8,6 +8,7 @@ import polars as pl
 from usi.estimate import Estimate, not_assessed
 from usi.features.spec import FeatureSpec
 from usi.score.options import ScoreContext
+from usi.score.robust.aggregated import NO_SESSIONS
 from usi.score.robust.batches import Context
 from usi.score.robust.bounds import maybe, tidy
 from usi.score.robust.icc import icc1
@@ -50,17 +51,18 @@ def human_card(
         Sessions of the reference that no simulator was compared with, by reason.
     """
     parts: dict[str, Component] = {}
+    alone = NO_SESSIONS if ref.aggregated else ONE_BATCH
     for name in COMPONENTS:
         value = among.components.get(name) if among else None
         if value is None:
-            reason = "see human_kappa of the simulators" if name == "survey" else ONE_BATCH
+            reason = "see human_kappa of the simulators" if name == "survey" else alone
             parts[name] = Component(value=None, status="not_assessed", reason=reason)
         else:
             parts[name] = Component(value=maybe(value))
     index = Index(
         value=None,
         status="not_assessed",
-        reason=ONE_BATCH,
+        reason=alone,
         name="USI-R",
         terms=0,
         terms_possible=len(PARTS),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from usi.features.table import SessionTable
 from usi.run.manifest import sha256_bytes
 from usi.run.signature import build, parse
 from usi.score.options import ScoreContext, ScoreOptions, Surveys
+from usi.score.robust.aggregated import NO_SESSIONS, AggregateTable
 from usi.score.robust.batches import Context, versus_humans
 from usi.score.robust.choose import chosen
 from usi.score.robust.difficulty import Pool
@@ -109,7 +111,10 @@ def prepare(
         raise UsageError("there is no simulator to score")
     own = robust_options(options)
     pool = None if own.strata else pool_of(options.difficulty)
-    people, ref = _people(_checked(human), own)
+    if isinstance(human, AggregateTable):
+        people, ref = human.frame, human.people(own)
+    else:
+        people, ref = _people(_checked(human), own)
     if human.scorable is not None:
         verdicts = frozen_verdicts(ref.verdicts, human.scorable)
         ref = replace(ref, verdicts=verdicts, frozen=True)
@@ -172,6 +177,7 @@ def score_tables(
         session_reasons(people, replace(first.design, paired=False))
         + repair_counts(people)
         + outcome_counts(first.success, human=True)
+        + Counter(human.left_out if isinstance(human, AggregateTable) else {})
     )
     return Scorecard(
         usi_version=__version__,
@@ -199,12 +205,17 @@ def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Ancho
             studies[name] = result
     others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
     if ECHO not in frames:
-        others[ECHO] = not_assessed("a session table holds no message of the agent to echo")
-    return Anchors.of(studies, others)
+        why = "a session table holds no message of the agent to echo"
+        others[ECHO] = not_assessed(NO_SESSIONS if ref.aggregated else why)
+    found = Anchors.of(studies, others)
+    # The best of all floors is not known where one of them can't be made.
+    return replace(found, studies={}) if ref.aggregated else found
 
 
 def _among(ref: Reference, own: RobustOptions, pool: Pool | None) -> Context | None:
     """One human batch against another over all tasks, whatever simulators are scored."""
+    if ref.aggregated:
+        return None
     batches = pl.col("batch").cast(pl.String)
     people = replace(own, replicates=FLOOR_REPLICATES, design="auto", tasks="common")
     result = study(ref, ref.frame.with_columns(run=batches), people, pool=pool)

@@ -71,6 +71,8 @@ class Reference:
         Feature -> whether it can be scored.
     frozen
         Whether the corpus fixed that once, in its manifest.
+    aggregated
+        Whether the sessions are stand-ins with the people's sums (`usi.score.robust.aggregated`).
     """
 
     frame: pl.DataFrame
@@ -78,6 +80,7 @@ class Reference:
     specs: tuple[FeatureSpec, ...]
     verdicts: dict[str, Scorable]
     frozen: bool = False
+    aggregated: bool = False
 
 
 def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:

@@ -216,7 +216,11 @@ def simulator_card(
         outcome_offset=outcome.offset,
         outcome_bins=outcome.bins,
         outcome_labels=labels if any(labels.values()) else {},
-        perceived=perceived_success(result.reference.frame, result.success.human),
+        perceived=(
+            None
+            if result.reference.aggregated
+            else perceived_success(result.reference.frame, result.success.human)
+        ),
         survey_items=answers.items if answers else (),
         survey_design=answers.design if answers else None,
         survey_kappa=answers.kappa if answers else not_assessed(missing, unit="kappa"),

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.score.options import HUMAN_EVAL
+from usi.score.robust.aggregated import NO_SESSIONS
 from usi.score.robust.instrument import Item, items_for
 from usi.score.robust.options import RobustOptions, SurveyDesign
 from usi.score.robust.placement import unit_index
@@ -65,6 +66,8 @@ def survey_side(
     unit, levels = _units(human, result), levels_of(theirs, items)
     file = surveys.get(name) if surveys is not None else None
     design = options.survey_design
+    if result.reference.aggregated and (file is not None or design == "same-transcript"):
+        return SurveySide(f"{NO_SESSIONS}, and the survey is paired by session")
     same = design == "same-transcript"
     label = transcript_labels(human) if same else None
     if file is not None:
