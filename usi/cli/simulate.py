@@ -136,7 +136,7 @@ Instrument = Annotated[
 ]
 
 
-@app.command(name=_DEFAULT, hidden=True)
+@app.command(name=_DEFAULT)
 @guarded
 def run(
     simulators: Annotated[
@@ -222,7 +222,7 @@ def run(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run candidates over tasks; a run that was broken off goes on where it ended.
+    """Run candidates over tasks (also without the word run); what was broken off goes on.
 
     Example: usi simulate scripted:terse --domain service_desk --agent oracle --runs 3 -o runs
     """

@@ -139,7 +139,7 @@ class Calls:
                 "or with the cache of the run that is to be repeated"
             )
         answer = self._tried(call, target=target, most=most, per_minute=per_minute)
-        answer = json.loads(canonical(answer))  # as the cache would give it, to the byte
+        answer = dict(json.loads(canonical(answer)))  # as the cache would give it, to the byte
         runtime.cache.put(key, answer)
         self._count(answer, cached=0)
         return answer

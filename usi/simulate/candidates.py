@@ -227,10 +227,8 @@ def _scripted(table: Table) -> UserFactory:
     seed = int(table.take("seed", int, 0))
     changes = table.take("traits", dict, {})
     if table.kind == "requester":
-        rates = table.take("rates", (dict, str), {})
-        found = (
-            rates_of(rates) if isinstance(rates, dict) else read_rates(table.named.folder / rates)
-        )
+        rates, folder = table.take("rates", (dict, str), {}), table.named.folder
+        found = rates_of(rates, folder) if isinstance(rates, dict) else read_rates(folder / rates)
         return Requesters(found, with_traits(preset(name), changes), seed)
     if name == VARIED:
         return ScriptedUsers(None, seed)

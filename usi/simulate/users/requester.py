@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,6 @@ from usi.simulate.user import STOP
 from usi.simulate.users.listening import occasion
 from usi.simulate.users.scripted import ScriptedUser, Traits
 
-MOST_TIMES = 3
-"""How often a requester waits or follows up in one episode at most."""
-
 
 @dataclass(frozen=True)
 class Rates:
@@ -27,7 +24,7 @@ class Rates:
     Attributes
     ----------
     waiting
-        Share of the agent's questions that are not answered at once (the case waits for the user).
+        Share of cases that wait for the user: a question is not answered at once.
     reopening
         Share of resolved cases that the user opens again.
     follow_up
@@ -45,13 +42,20 @@ class Rates:
                 raise UsageError(f"rate {rate.name}: give a number from 0 to 1, not {value!r:.40}")
 
 
-def rates_of(data: Mapping[str, Any]) -> Rates:
-    """Rates of a TOML table; an unknown key lists near matches."""
+def rates_of(data: Mapping[str, Any], folder: Path = Path()) -> Rates:
+    """Rates of a TOML table; `table` names a session table, which single rates go over.
+
+    Raises
+    ------
+    UsageError
+        For an unknown key, with near matches.
+    """
     known = [f.name for f in fields(Rates)]
     for name in data:
-        if name not in known:
-            raise unknown_name("rate", name, known)
-    return Rates(**data)
+        if name not in (*known, "table"):
+            raise unknown_name("rate", name, [*known, "table"])
+    base = read_rates(folder / str(data["table"])) if "table" in data else Rates()
+    return replace(base, **{name: value for name, value in data.items() if name != "table"})
 
 
 def read_rates(path: str | Path) -> Rates:
@@ -70,7 +74,7 @@ def read_rates(path: str | Path) -> Rates:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
-    return rates_of(data.get("rates", data))
+    return rates_of(data.get("rates", data), Path(path).parent)
 
 
 @dataclass(frozen=True)
@@ -95,27 +99,27 @@ class Requesters:
     def new(self, task: Task, seed: int, runtime: Calls) -> Requester:
         """A requester; what it will do is drawn once, from the seed."""
         rng = random.Random(f"requester|{self.seed}|{task.id}|{seed}")
-        reopens, follows = (
-            rng.random() < rate for rate in (self.rates.reopening, self.rates.follow_up)
+        r = self.rates
+        waits, reopens, follows = (
+            rng.random() < rate for rate in (r.waiting, r.reopening, r.follow_up)
         )
-        return Requester(task, self.traits, rng, rates=self.rates, reopens=reopens, follows=follows)
+        return Requester(task, self.traits, rng, waits=waits, reopens=reopens, follows=follows)
 
 
 @dataclass
 class Requester(ScriptedUser):
     """One requester in one episode."""
 
-    rates: Rates = Rates()
+    waits: bool = False
     reopens: bool = False
     follows: bool = False
-    waited: int = 0
 
     def reply(self, history: Sequence[Message]) -> Message:
         """As a scripted user, with waiting, reopening and follow-up of the log."""
         heard = next((m["content"] for m in reversed(history) if m["role"] == "assistant"), "")
-        if self.turns and occasion(heard, self.task.facts) == "asked" and self._waits():
+        if self.waits and self.turns and occasion(heard, self.task.facts) == "asked":
             self.turns += 1
-            self.waited += 1
+            self.waits = False
             return {"role": "user", "content": self._say("wait", "requester")}
         text = self.answer(heard)
         if STOP in text and not self.left:
@@ -126,6 +130,3 @@ class Requester(ScriptedUser):
                 self.reopens = False
                 return {"role": "user", "content": self._say("reopen", "requester")}
         return {"role": "user", "content": text}
-
-    def _waits(self) -> bool:
-        return self.waited < MOST_TIMES and self.rng.random() < self.rates.waiting
