@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from usi.errors import UsiError
 from usi.simulate.domains.folder import FolderDomain
+from usi.simulate.domains.kit import Tables
 from usi.simulate.domains.mutations import Mutation, additions, argument_changes, omissions
 from usi.simulate.domains.oracle import converse
-from usi.simulate.domains.state import canonical, is_error, state_hash
+from usi.simulate.domains.state import state_hash
 from usi.simulate.domains.tasks import GoalTask
 from usi.simulate.protocol import Action
 
@@ -114,9 +115,10 @@ def check_task(domain: FolderDomain, task: GoalTask) -> TaskCheck:
         return _with(base, problems=(str(error),))
     problems = [*_static(domain, task), *_reached(domain, task, actions)]
     plain = tuple(action for action in actions if not action.offer)
+    done = domain.canonical(converse(domain, task, plain)[0])
     found = {
         "omissions": _tried(domain, task, omissions(plain)),
-        "additions": _tried(domain, task, additions(domain, task, plain), may_be_void=True),
+        "additions": _tried(domain, task, additions(domain, task, plain), void=done),
     }
     changes = list(argument_changes(domain, task, plain))
     found["arguments"] = _tried(domain, task, (m for m in changes if m.kind == "argument"))
@@ -190,29 +192,19 @@ def _tried(
     mutations: Iterable[Mutation],
     *,
     reward: int = 0,
-    may_be_void: bool = False,
+    void: Tables | None = None,
 ) -> Tried:
-    n, void, survived = 0, 0, []
+    """Grade each mutation; those that end in the tables `void` change nothing and do not count."""
+    n, idle, survived = 0, 0, []
     for mutation in mutations:
-        if may_be_void and _void(domain, mutation):
-            void += 1
+        state, messages = converse(domain, task, mutation.actions)
+        if void is not None and domain.canonical(state) == void:
+            idle += 1
             continue
         n += 1
-        state, messages = converse(domain, task, mutation.actions)
         if domain.grade(task, state, messages).reward != reward:
             survived.append(mutation.detail)
-    return Tried(n, void, tuple(survived))
-
-
-def _void(domain: FolderDomain, mutation: Mutation) -> bool:
-    """Whether the added write changes nothing after the others."""
-    state, comparison = domain.new_state(), domain.definition.comparison
-    for action in mutation.actions[:-1]:
-        state.call(action.name, action.arguments)
-    before = canonical(state.database.tables, comparison)
-    added = mutation.actions[-1]
-    result = state.call(added.name, added.arguments)
-    return is_error(result) or canonical(state.database.tables, comparison) == before
+    return Tried(n, idle, tuple(survived))
 
 
 def _offers(domain: FolderDomain, task: GoalTask, actions: tuple[Action, ...]) -> Tried:

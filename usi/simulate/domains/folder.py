@@ -15,11 +15,11 @@ from usi.errors import InputError, UsageError
 from usi.simulate.domains.definition import read_definition, read_tables
 from usi.simulate.domains.goals import Call, Goals, goals_of, run_steps
 from usi.simulate.domains.grading import grade_episode
-from usi.simulate.domains.kit import Database
+from usi.simulate.domains.kit import Database, Tables
 from usi.simulate.domains.order import out_of_order
 from usi.simulate.domains.rules import Own, Predicate, violations
 from usi.simulate.domains.schema import Tool, tools_of
-from usi.simulate.domains.state import EpisodeState
+from usi.simulate.domains.state import EpisodeState, canonical
 from usi.simulate.domains.tasks import GoalTask, read_tasks
 from usi.simulate.domains.trajectory import replay
 from usi.simulate.protocol import Action, Grade, Message, State, Task
@@ -110,6 +110,14 @@ class FolderDomain:
         """A fresh database."""
         return EpisodeState(self.database, self.functions)
 
+    def canonical(self, state: EpisodeState) -> Tables:
+        """Tables of a state as they are compared."""
+        return canonical(state.database.tables, self.definition.comparison)
+
+    @cached_property
+    def _start(self) -> Tables:
+        return canonical(self.database.tables, self.definition.comparison)
+
     def goals(self, task: Task) -> Goals:
         """Goal states of a task, and the oracle's calls (kept once computed)."""
         if task.id not in self._goals:
@@ -132,11 +140,10 @@ class FolderDomain:
         return grade_episode(
             own,
             goals,
-            self.database.tables,
-            state.database.tables,
+            self._start,
+            self.canonical(state),
             trajectory,
             broken,
-            self.definition.comparison,
         )
 
     def regrade(self, task: Task, messages: Sequence[Message]) -> Grade:

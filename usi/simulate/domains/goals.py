@@ -10,7 +10,7 @@ from typing import Any
 
 from usi.errors import InputError
 from usi.simulate.domains.kit import Tables
-from usi.simulate.domains.state import Comparison, EpisodeState, is_error, state_hash
+from usi.simulate.domains.state import Comparison, EpisodeState, canonical, form_hash, is_error
 from usi.simulate.domains.tasks import GoalTask, Step
 
 MOST_ORDERS = 720
@@ -100,11 +100,11 @@ class Goals:
     Attributes
     ----------
     states
-        Hash -> tables, the oracle's own first.
+        Hash -> tables in canonical form, the oracle's own first.
     oracle
         Calls of the oracle's path in its written order.
     stages
-        Tables after each of the oracle's writes but the last: what half-done looks like.
+        Canonical tables after each of the oracle's writes but the last: how half-done looks.
     """
 
     states: Mapping[str, Tables]
@@ -137,26 +137,30 @@ def goals_of(
             )
         if number == 0:
             oracle = tuple(calls)
-        states.setdefault(state_hash(state.database.tables, comparison), state.database.tables)
+        states |= _named(state, comparison)
         tried = list(islice(orders(steps, writes), MOST_ORDERS + 1))
         if len(tried) > MOST_ORDERS:
             raise InputError(f"task {task.id}: over {MOST_ORDERS} orders; say more with `after`")
         for order in tried:
             state = new_state()
             if run_steps(state, order) is not None:
-                tables = state.database.tables
-                states.setdefault(state_hash(tables, comparison), tables)
-    return Goals(states, oracle, _stages(oracle, new_state(), writes))
+                states |= _named(state, comparison)
+    return Goals(states, oracle, _stages(oracle, new_state(), writes, comparison))
+
+
+def _named(state: EpisodeState, comparison: Comparison) -> dict[str, Tables]:
+    form = canonical(state.database.tables, comparison)
+    return {form_hash(form): form}
 
 
 def _stages(
-    calls: Sequence[Call], state: EpisodeState, writes: frozenset[str]
+    calls: Sequence[Call], state: EpisodeState, writes: frozenset[str], comparison: Comparison
 ) -> tuple[Tables, ...]:
     found = []
     for call in calls:
         if call.step.call in writes:
             state.call(call.step.call, call.arguments)
-            found.append(state.database.tables)
+            found.append(canonical(state.database.tables, comparison))
     return tuple(found[:-1])
 
 

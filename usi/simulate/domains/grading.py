@@ -8,7 +8,7 @@ from usi.simulate.domains.difference import triage
 from usi.simulate.domains.goals import Goals
 from usi.simulate.domains.kit import Tables
 from usi.simulate.domains.speech import refuses, said
-from usi.simulate.domains.state import Comparison, canonical, state_hash
+from usi.simulate.domains.state import form_hash
 from usi.simulate.domains.tasks import GoalTask
 from usi.simulate.domains.trajectory import Trajectory, texts
 from usi.simulate.protocol import Finding, Grade, Label, Violation
@@ -21,14 +21,13 @@ def grade_episode(
     final: Tables,
     trajectory: Trajectory,
     broken: tuple[Violation, ...],
-    comparison: Comparison,
 ) -> Grade:
     """Grade one episode: reward = (the final database is a goal) x (outputs were told).
 
     Parameters
     ----------
     start, final
-        Tables before and after.
+        Tables before and after, in canonical form.
     broken
         What trajectory checks found; it never changes the reward.
 
@@ -40,18 +39,16 @@ def grade_episode(
     """
     spoken = texts(trajectory.messages, "assistant")
     outputs = tuple(_outputs(task, spoken))
-    reached = state_hash(final, comparison) in goals.states
+    reached = form_hash(final) in goals.states
     reward = int(reached and not outputs)
     if reward:
         return Grade(1, "correct_refusal" if task.refusal else "full", broken)
-    begin, ended = canonical(start, comparison), canonical(final, comparison)
-    wanted = [canonical(tables, comparison) for tables in goals.states.values()]
-    stages = [canonical(tables, comparison) for tables in goals.stages]
-    states = () if reached else triage(begin, ended, wanted, stages)
+    wanted = goals.states.values()
+    states = () if reached else triage(start, final, wanted, goals.stages)
     findings = (*states, *outputs)
     told = len(task.outputs) > sum(finding.kind == "missing_output" for finding in outputs)
-    progress = (ended != begin and begin not in wanted) or (told and reached)
-    return Grade(0, _label(task, findings, ended == begin, progress, spoken), broken, findings)
+    progress = (final != start and start not in wanted) or (told and reached)
+    return Grade(0, _label(task, findings, final == start, progress, spoken), broken, findings)
 
 
 def _outputs(task: GoalTask, spoken: Sequence[str]) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -34,7 +35,7 @@ def write(function: F) -> F:
 
 
 def copied(value: Any) -> Any:
-    """An independent copy of a JSON value; several times as fast as `copy.deepcopy`."""
+    """An independent copy of a JSON value."""
     if isinstance(value, dict):
         return {key: copied(part) for key, part in value.items()}
     return [copied(part) for part in value] if isinstance(value, list) else value
@@ -56,7 +57,8 @@ class Database:
 
     def copy(self) -> Database:
         """An independent copy."""
-        return Database(copied(self.tables), self.now)
+        # In memory only; many times as fast as copying in Python, and every write needs a copy.
+        return Database(marshal.loads(marshal.dumps(self.tables)), self.now)
 
     def table(self, name: str) -> dict[str, Record]:
         """All records of a table."""

@@ -6,9 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from usi.simulate.domains.kit import Database, Tables, ToolError, copied
+from usi.simulate.domains.kit import Database, Record, Tables, ToolError, copied
 from usi.simulate.domains.schema import Tool
 
 
@@ -26,6 +26,11 @@ class Comparison:
 
     ignored: frozenset[str] = frozenset()
     unordered: frozenset[str] = frozenset()
+
+    def fields(self, kind: Literal["ignored", "unordered"], table: str) -> frozenset[str]:
+        """Fields of a table that are ignored or unordered."""
+        names = self.ignored if kind == "ignored" else self.unordered
+        return frozenset(n.partition(".")[2] for n in names if n.startswith(f"{table}."))
 
 
 class EpisodeState:
@@ -70,17 +75,29 @@ def is_error(result: Any) -> bool:
 def canonical(tables: Tables, comparison: Comparison) -> Tables:
     """Tables as they are compared: ignored fields left out, sets sorted, 1.0 as 1."""
     return {
-        name: {
-            key: {
-                field: _value(value, f"{name}.{field}" in comparison.unordered)
-                for field, value in record.items()
-                if f"{name}.{field}" not in comparison.ignored
-            }
-            for key, record in table.items()
-        }
+        name: _table(
+            table, comparison.fields("ignored", name), comparison.fields("unordered", name)
+        )
         for name, table in tables.items()
         if name not in comparison.ignored
     }
+
+
+def _table(
+    table: dict[str, Record], ignored: frozenset[str], unordered: frozenset[str]
+) -> dict[str, Record]:
+    return {
+        key: {
+            field: value if type(value) in _PLAIN else _value(value, field in unordered)
+            for field, value in record.items()
+            if field not in ignored
+        }
+        for key, record in table.items()
+    }
+
+
+_PLAIN = (str, int, bool, type(None))
+"""Types whose values are compared as they are."""
 
 
 def _value(value: Any, unordered: bool = False) -> Any:
@@ -100,5 +117,9 @@ def _text(value: Any) -> str:
 
 def state_hash(tables: Tables, comparison: Comparison | None = None) -> str:
     """SHA-256 (hex) of the canonical form; the order of keys and records does not matter."""
-    form = canonical(tables, comparison or Comparison())
+    return form_hash(canonical(tables, comparison or Comparison()))
+
+
+def form_hash(form: Tables) -> str:
+    """The same of tables that are in canonical form already."""
     return hashlib.sha256(_text(form).encode()).hexdigest()
