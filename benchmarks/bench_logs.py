@@ -24,15 +24,17 @@ def measure(path: str, config: str, table: str) -> None:
     from usi.features.trace_extract import run_log
     from usi.load.logs import load_config
 
-    start = time.perf_counter()
+    start, spent = time.perf_counter(), time.process_time()
     run = run_log(path, load_config(config), side="human")
     cases = write_stream(run.blocks(), table, profile="log", settings=run.settings)
     seconds = time.perf_counter() - start
+    spent = time.process_time() - spent
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     events = run.notes.events
     print(
         f"{Path(path).name}: {os.path.getsize(path) / 1e6:,.0f} MB, {events:,} events of {cases:,} "
-        f"cases in {seconds:.1f} s: {events / seconds:,.0f} events/s, peak {peak:.0f} MB",
+        f"cases in {seconds:.1f} s: {events / seconds:,.0f} events/s, "
+        f"{events / spent:,.0f} a second of processor time, peak {peak:.0f} MB",
         flush=True,
     )
     print(f"peak={peak}", file=sys.stderr)

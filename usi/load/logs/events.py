@@ -328,7 +328,9 @@ _WHAT = {"case_id": "case id", "activity": "activity", "timestamp": "time"}
 def _flags(cells: pl.Series) -> tuple[pl.Series, pl.Series]:
     if cells.dtype == pl.Boolean:
         return cells, pl.repeat(False, len(cells), eager=True)
-    text = cells.cast(pl.String).str.to_lowercase().str.strip_chars()
+    text = cells.cast(pl.String)
+    if not text.is_in(["true", "false"]).all():
+        text = text.str.to_lowercase().str.strip_chars()
     values = pl.select(
         pl.when(text.is_in(_TRUE)).then(True).when(text.is_in(_FALSE)).then(False)
     ).to_series()

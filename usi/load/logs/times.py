@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from zoneinfo import ZoneInfo
@@ -91,6 +92,9 @@ def parse_times(cells: pl.Series, layout: LogFormat) -> Times:
         if found.dtype == UTC_TIME:
             return _checked(cells, found, _same(cells, True))
         return _local(cells, found, layout)
+    quick = _alike(text, layout)
+    if quick is not None:
+        return quick
     zoned = text.str.contains(_ZONED)
     if not zoned.any():
         return _text(text, layout)
@@ -100,6 +104,26 @@ def parse_times(cells: pl.Series, layout: LogFormat) -> Times:
     rest = _text(text.filter(~zoned.fill_null(True)), layout)
     values = _merge(zoned, with_zone, rest.values)
     return _checked(cells, values, zoned, rest.undeclared, rest.two_ways, rest.gaps, rest.repeats)
+
+
+def _alike(text: pl.Series, layout: LogFormat) -> Times | None:
+    """The usual column: every cell is ISO and spelt like the first. ``None`` where it is not."""
+    at = text.is_not_null().arg_max()
+    first = None if at is None else text[at]
+    if first is None or re.match(_ISO, first) is None:
+        return None
+    mark = "T" if "T" in first else " "
+    zoned = re.search(_ZONED, first) is not None
+    zone = "" if not zoned else "Z" if first.endswith("Z") else "%:z"
+    pattern = f"%Y-%m-%d{mark}%H:%M:%S%.f{zone}"
+    found = text.str.to_datetime(pattern, strict=False, time_unit="us")
+    if found.null_count() > text.null_count():
+        return None
+    if not zoned:
+        return _local(text, found, layout)
+    if zone == "Z":
+        found = found.dt.replace_time_zone("UTC")
+    return _checked(text, found.cast(UTC_TIME), _same(text, True))
 
 
 def _same(cells: pl.Series, value: bool) -> pl.Series:
