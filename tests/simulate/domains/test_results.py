@@ -15,9 +15,11 @@ from lockers import call, say
 from usi.errors import NotScorable
 from usi.load import open_sessions, write_usi_jsonl
 from usi.records import Outcome, Session
+from usi.report.simulated import results_grids
+from usi.report.success import to_markdown
 from usi.simulate.domains import FolderDomain
 from usi.simulate.domains.oracle import converse
-from usi.simulate.results import read_results, results_of, task_runs
+from usi.simulate.results import Results, read_results, results_of, task_runs
 
 
 def session(task: str, trial: int, reward: float | None, **fields: Any) -> Session:
@@ -215,3 +217,21 @@ def test_files_without_grades_are_refused(tmp_path: Path) -> None:
     path.write_text('{"task_id": "a", "messages": [{"role": "user", "content": "hi"}]}')
     with pytest.raises(NotScorable, match="1 no reward"):
         read_results([path])
+
+
+def test_different_agents_are_said_and_questions_answered() -> None:
+    def one(label: str, agent: str) -> Results:
+        sessions = [
+            session("a", n, float(n > 1), agent=agent, meta=rules("confirmation"))
+            for n in (1, 2, 3)
+        ] + [session("b", n, 0.0, agent=agent, meta=rules()) for n in (1, 2, 3)]
+        return results_of(sessions, label=label, ks=(1,))
+
+    same = to_markdown(results_grids([one("x", "g@1"), one("y", "g@1")]))
+    other = to_markdown(results_grids([one("x", "g@1"), one("y", "g@2")]))
+    warning = "different agents"
+    assert warning in other
+    assert warning not in same
+    assert "| Does reward 1 hide skipped confirmations? | yes: 1.000" in same
+    assert "| Which tasks may be ambiguous (never succeed)? | d\\_b |" in same
+    assert "user and agent seeds are not recorded" in same

@@ -8,11 +8,16 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lockers import call, say
 
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.domains import FolderDomain
 from usi.simulate.domains.check import DomainCheck, check_domain
 from usi.simulate.domains.oracle import converse
+from usi.simulate.domains.state import state_hash
+from usi.simulate.domains.trajectory import replay
 from usi.simulate.episode import Cell, Episode, Setting, run_episode
 from usi.simulate.protocol import Domain, Grade
 from usi.simulate.users.scripted import PRESETS, ScriptedUsers
@@ -133,3 +138,44 @@ def test_an_impatient_user_leaves_before_the_work_is_done(desk: FolderDomain) ->
     assert "extra_write" not in kinds
     refusals = {task.id for task in desk.tasks if task.refusal and not task.kinds}
     assert not refusals & failed.keys()
+
+
+JUNK = (
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.integers()
+    | st.text(max_size=4)
+    | st.lists(st.text(max_size=2))
+)
+
+
+@st.composite
+def calls(draw: st.DrawFn, desk: FolderDomain) -> dict[str, Any]:
+    """A call of some oracle with an argument or two replaced by anything."""
+    task = draw(st.sampled_from(list(desk.tasks)))
+    action = draw(st.sampled_from(list(desk.oracle_actions(task))))
+    arguments = dict(action.arguments)
+    for name in draw(st.lists(st.sampled_from([*arguments, "more"]), max_size=2)):
+        others = [v for table in desk.database.tables.values() for v in list(table)[:3]]
+        arguments[name] = draw(JUNK | st.sampled_from(others))
+    return call(action.name, **arguments)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_whatever_an_agent_calls_is_graded(desk: FolderDomain, data: st.DataObject) -> None:
+    task = data.draw(st.sampled_from(list(desk.tasks)))
+    drawn = data.draw(st.lists(calls(desk), max_size=6))
+    words = [say("user", "yes"), say("assistant", data.draw(st.text(max_size=8)))]
+    messages = [say("user", "hi"), *drawn, *words]
+    found = desk.regrade(task, messages)
+    assert found == desk.regrade(task, messages)
+    assert (found.label in ("full", "correct_refusal")) == (found.reward == 1)
+    assert found.reward == 1 or found.triage
+    state = desk.new_state()
+    replay(messages, state, desk.functions)
+    if found.reward:
+        assert (
+            state_hash(state.database.tables, desk.definition.comparison) in desk.goals(task).states
+        )
