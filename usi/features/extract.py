@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from usi.errors import UsageError
 from usi.features.kernel import Flat, core_counts
+from usi.features.language import ENGLISH, language_of
+from usi.features.languages import pack_languages, reason_of
 from usi.features.profile import Profile
 from usi.features.registry import get_profile
+from usi.features.segment import can_segment, needs_segmenting, segmented
 from usi.features.spec import CORE_COUNTS, IDENTITY_SCHEMA
 from usi.features.table import SessionTable, table_schema
 from usi.records import MISSING, SIDES, Session, Side
@@ -36,6 +41,7 @@ def extract(
     side: Side,
     source: Side | None = None,
     block: int = BLOCK,
+    language: str | None = None,
 ) -> Iterator[pl.DataFrame]:
     """Compute the session table of a stream of sessions, one frame a block, in input order.
 
@@ -51,6 +57,8 @@ def extract(
         Whose cleaning applies; by default that of ``side``.
     block
         Sessions a frame, at least 1. It changes no number.
+    language
+        Language of sessions that declare none.
 
     Yields
     ------
@@ -69,7 +77,7 @@ def extract(
             raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
     if block < 1:
         raise UsageError(f"a block holds at least 1 session, not {block}")
-    return _frames(iter(sessions), chosen, side, source or side, block)
+    return _frames(iter(sessions), chosen, side, source or side, block, language)
 
 
 def extract_table(
@@ -79,16 +87,24 @@ def extract_table(
     side: Side,
     source: Side | None = None,
     block: int = BLOCK,
+    language: str | None = None,
 ) -> SessionTable:
     """Compute the session table of sessions that fit into memory; parameters as `extract`."""
     chosen = get_profile(profile)
-    frames = list(extract(sessions, profile=profile, side=side, source=source, block=block))
+    frames = list(
+        extract(sessions, profile=profile, side=side, source=source, block=block, language=language)
+    )
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(chosen))
     return SessionTable(frame=frame, profile=chosen.name, lexicon=chosen.lexicon)
 
 
 def _frames(
-    sessions: Iterator[Session], profile: Profile, side: Side, source: Side, block: int
+    sessions: Iterator[Session],
+    profile: Profile,
+    side: Side,
+    source: Side,
+    block: int,
+    language: str | None,
 ) -> Iterator[pl.DataFrame]:
     chunk: list[Session] = []
     seq = characters = 0
@@ -96,11 +112,11 @@ def _frames(
         chunk.append(session)
         characters += _size(session)
         if len(chunk) == block or characters >= BLOCK_CHARACTERS:
-            yield _frame(chunk, profile, side, source, seq)
+            yield _frame(chunk, profile, side, source, seq, language)
             seq += len(chunk)
             chunk, characters = [], 0
     if chunk:
-        yield _frame(chunk, profile, side, source, seq)
+        yield _frame(chunk, profile, side, source, seq, language)
 
 
 def _size(session: Session) -> int:
@@ -111,14 +127,21 @@ def _size(session: Session) -> int:
 
 
 def _frame(
-    sessions: Sequence[Session], profile: Profile, side: Side, source: Side, seq: int
+    sessions: Sequence[Session],
+    profile: Profile,
+    side: Side,
+    source: Side,
+    seq: int,
+    language: str | None,
 ) -> pl.DataFrame:
-    conversations = [session.turns if session.status == "ok" else () for session in sessions]
-    gathered = profile.gather(conversations, source)
-    flat = Flat.build(gathered.turns, gathered.user_turns)
-    counts = {**core_counts(flat, gathered), **profile.count(flat, gathered)}
-    spoke = gathered.user_turns > 0
+    reasons: list[str | None] = []
+    if profile.for_language is None:
+        numbers, spoke = _numbers(sessions, profile, source)
+    else:
+        numbers, spoke, reasons = _by_language(sessions, profile, source, language)
     columns = _identity(sessions, side, seq)
+    if any(reasons):
+        columns["status_reason"] = _with_reasons(columns["status_reason"], reasons)
     columns["status"] = pl.Series(
         "status",
         [
@@ -128,13 +151,66 @@ def _frame(
         dtype=pl.String,
     )
     frame = pl.DataFrame([columns[name] for name in IDENTITY_SCHEMA])
-    numbers = pl.DataFrame({name: counts[name] for name in (*CORE_COUNTS, *profile.columns)})
     if not spoke.all():
         mask = pl.Series(spoke)
         numbers = numbers.with_columns(
             pl.when(mask).then(pl.exclude(profile.always)).otherwise(None)
         )
     return frame.hstack(numbers)
+
+
+def _numbers(
+    sessions: Sequence[Session], profile: Profile, source: Side, language: str = ENGLISH
+) -> tuple[pl.DataFrame, npt.NDArray[np.bool_]]:
+    """Integers of sessions, and which of them have a turn of the user."""
+    conversations = [session.turns if session.status == "ok" else () for session in sessions]
+    gathered = profile.gather(conversations, source)
+    if needs_segmenting(language):
+        gathered = replace(gathered, turns=segmented(gathered.turns, language))
+    flat = Flat.build(gathered.turns, gathered.user_turns)
+    counts = {**core_counts(flat, gathered), **profile.count(flat, gathered)}
+    names = (*CORE_COUNTS, *profile.columns)
+    return pl.DataFrame({name: counts[name] for name in names}), gathered.user_turns > 0
+
+
+def _by_language(
+    sessions: Sequence[Session], profile: Profile, source: Side, default: str | None
+) -> tuple[pl.DataFrame, npt.NDArray[np.bool_], list[str | None]]:
+    """As `_numbers`, every session with the word lists of its language, if there are any."""
+    codes = [language_of(session, default) or ENGLISH for session in sessions]
+    found = sorted(set(codes))
+    if found in ([], [ENGLISH]) or profile.for_language is None:
+        return *_numbers(sessions, profile, source), []
+    frames, places = [], []
+    spoke = np.zeros(len(sessions), dtype=np.bool_)
+    reasons: list[str | None] = [None] * len(sessions)
+    for code in found:
+        at = [i for i, own in enumerate(codes) if own == code]
+        words = not needs_segmenting(code) or can_segment(code)
+        chosen = profile.for_language(code)
+        numbers, talked = _numbers([sessions[i] for i in at], chosen, source, code)
+        lists = code == ENGLISH or code in pack_languages()
+        empty = (frozenset() if lists else profile.lexical_columns) | (
+            frozenset() if words else profile.word_columns
+        )
+        if empty:
+            numbers = numbers.with_columns(
+                pl.lit(None, numbers.schema[name]).alias(name) for name in sorted(empty)
+            )
+        frames.append(numbers)
+        places += at
+        spoke[at] = talked
+        for i in at:
+            reasons[i] = reason_of(code, words=words)
+    order = pl.Series("place", places)
+    joined = pl.concat(frames).with_columns(order).sort("place").drop("place")
+    return joined, spoke, reasons
+
+
+def _with_reasons(own: pl.Series, reasons: Sequence[str | None]) -> pl.Series:
+    """What the harness says of a session goes before what its language says."""
+    values = [a if a is not None else b for a, b in zip(own.to_list(), reasons, strict=True)]
+    return _series("status_reason", values, pl.String())
 
 
 def _identity(sessions: Sequence[Session], side: Side, seq: int) -> dict[str, pl.Series]:

@@ -39,6 +39,11 @@ class Profile:
         Names of the dimensions where they differ from those of chat.
     without_denominator
         Value of a feature whose denominator is 0; ``None`` is undefined.
+    for_language
+        Language -> the profile that counts sessions in it; ``None`` where the profile has one
+        language alone.
+    lexical_columns, word_columns
+        Columns without a value where there are no word lists, or no words, for a language.
     """
 
     name: str
@@ -52,6 +57,9 @@ class Profile:
     always: tuple[str, ...] = ()
     types: Mapping[str, pl.DataType] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    for_language: Callable[[str], Profile] | None = None
+    lexical_columns: frozenset[str] = frozenset()
+    word_columns: frozenset[str] = frozenset()
 
     @property
     def tag(self) -> str:

@@ -8,15 +8,20 @@ published reference (short turns .29 to .32; only the terse customers of MultiDo
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache, partial
 from typing import Literal
 
+from usi.features.languages import load_pack, pack_languages
 from usi.features.profile import Profile
-from usi.features.robust_count import COLUMNS, count
+from usi.features.robust_count import COLUMNS, LEXICAL_COLUMNS, WORD_COLUMNS, count
 from usi.features.robust_gather import REPAIR_COLUMNS, gather
 from usi.features.robust_lexicon import load_word_lists
 from usi.features.spec import Dimension, FeatureSpec, Scope
 
 _PUBLISHED = "arXiv 2603.11245"
+_CHARACTERS = frozenset({"short_turn", "dash", "repeated_turn", "several_sentences", "comma"})
+"""Rates that characters and repeats decide, not words of a language."""
 _MENDED = "arXiv 2603.11245, mended: lexicons/robust1.toml"
 _STYLE = "lexicons/style1.toml"
 
@@ -43,6 +48,7 @@ def _rate(
         scored=scored,
         tripwire=tripwire,
         pole=pole,
+        lexical=name not in _CHARACTERS,
         description=description,
         source=source,
     )
@@ -240,6 +246,16 @@ SPECS: tuple[FeatureSpec, ...] = (
     *_STYLE_FEATURES,
 )
 
+
+@cache
+def _for_language(language: str) -> Profile:
+    """The profile with the word lists of a language; as it is where it has none."""
+    if language not in pack_languages():
+        return PROFILE
+    pack = load_pack(language)
+    return replace(PROFILE, lexicon=pack.tag, count=partial(count, pack=pack))
+
+
 PROFILE = Profile(
     name="robust",
     version="1",
@@ -250,4 +266,7 @@ PROFILE = Profile(
     count=count,
     always=REPAIR_COLUMNS,
     without_denominator=None,
+    for_language=_for_language,
+    lexical_columns=LEXICAL_COLUMNS,
+    word_columns=WORD_COLUMNS,
 )

@@ -12,6 +12,8 @@ import polars as pl
 from usi.features.kernel import Bools, Flat, Gathered, Ints
 from usi.features.kernel_project import project
 from usi.features.kernel_repeat import repeated_trigram
+from usi.features.language import ENGLISH
+from usi.features.languages import Pack, load_pack
 from usi.features.robust_gather import REPAIR_COLUMNS, RobustExtra
 from usi.features.robust_lexicon import MASK, WordLists, load_word_lists
 from usi.features.robust_words import (
@@ -88,12 +90,25 @@ then the repairs (`REPAIR_COLUMNS`).
 """
 
 
-def count(flat: Flat, gathered: Gathered) -> Mapping[str, Ints]:
-    """Integer columns of the profile, each of shape (sessions,)."""
+LEXICAL_COLUMNS = frozenset(
+    {*_ROBUST, "pushback", "clarify", "info", "request", "casual", "frustration", "helped_turns",
+     "helped_politeness", "failed_turns", "failed_frustration"}
+)  # fmt: skip
+"""Columns that word lists fill."""
+WORD_COLUMNS = frozenset(
+    {"words", "words_sq", "words_first", "words_first_two", "short", "repeated", "trigrams",
+     "trigrams_repeated", "trigram_flag", "echo", "echo_units", "shortest"}
+)  # fmt: skip
+"""Columns that counting words fills."""
+
+
+def count(flat: Flat, gathered: Gathered, *, pack: Pack | None = None) -> Mapping[str, Ints]:
+    """Integer columns of the profile, each of shape (sessions,); `pack` has the word lists."""
     extra = gathered.extra
     if not isinstance(extra, RobustExtra):
         raise TypeError("the profile robust counts what its own gather has gathered")
-    robust, style = load_word_lists("robust1"), load_word_lists("style1")
+    pack = pack or load_pack(ENGLISH)
+    robust, style = pack.robust, pack.style
     text = flat.text
     by_turn = hits(text, robust, (*_ROBUST, "pushback", "clarify", "info_question", "request"))
     by_turn["clarify"] = by_turn["clarify"] & ~by_turn["pushback"]
@@ -111,7 +126,7 @@ def count(flat: Flat, gathered: Gathered) -> Mapping[str, Ints]:
     )
     by_turn |= {name: style_hits[name] for name in _STYLE}
     by_turn["frustration"] = np.logical_or.reduce([by_turn[name] for name in _FRUSTRATION])
-    helped, failed = _agent_acts(extra)
+    helped, failed = _agent_acts(extra, pack.context)
     by_turn |= {
         "helped_turns": helped,
         "helped_politeness": helped & by_turn["politeness"],
@@ -132,9 +147,8 @@ def count(flat: Flat, gathered: Gathered) -> Mapping[str, Ints]:
     return columns
 
 
-def _agent_acts(extra: RobustExtra) -> tuple[Bools, Bools]:
+def _agent_acts(extra: RobustExtra, lists: WordLists) -> tuple[Bools, Bools]:
     """Turns that answer a message in which the agent helped, or failed (which goes first)."""
-    lists = load_word_lists("context1")
     said = pl.Series("text", project([text.lower() for text in extra.agents]), dtype=pl.String)
     found = hits(said, lists, ("helped", "failed"))
     # A last entry stands for "no agent message before": agent_of is -1 there.

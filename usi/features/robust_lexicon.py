@@ -8,6 +8,7 @@ leaves no other white space.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -20,6 +21,7 @@ from usi.features.lexicon import BOUNDARY, translate
 
 MASK = "\x01"
 """What a masked span becomes: one character that belongs to no word."""
+_WIDE = re.compile(r"[^\W\d_a-zA-Z]")
 _LETTER = "[A-CE-Za-z]"
 r"""``\l`` over projected text: `A` stands for a letter beyond ASCII and `D` for a digit."""
 
@@ -96,7 +98,15 @@ class WordLists(msgspec.Struct, frozen=True):
         for macro, text in self.macros.items():
             pattern = pattern.replace(f"<{macro}>", text)
         pieces = blanks(pattern).split(r"\l")
-        return _LETTER.join(map(translate, pieces))
+        return _LETTER.join(map(_plain, pieces))
+
+
+def _plain(piece: str) -> str:
+    """A piece of a pattern translated; small letters beyond ASCII read the `A` they project to."""
+    parts = _WIDE.split(piece)
+    if any(part.count("[") != part.count("]") for part in parts) and len(parts) > 1:
+        raise ValueError(f"pattern {piece!r}: no letter beyond ASCII inside [...]")
+    return "A".join(map(translate, parts))
 
 
 def blanks(pattern: str) -> str:

@@ -18,9 +18,7 @@ Dimension = Literal["conversation", "information", "clarification", "reaction", 
 DIMENSIONS: tuple[str, ...] = ("conversation", "information", "clarification", "reaction")
 """The four scored dimensions of chat, in the order of D1 to D4."""
 
-Kind = Literal[
-    "rate", "flag", "mean", "share", "cv", "count", "duration", "geometric", "value"
-]
+Kind = Literal["rate", "flag", "mean", "share", "cv", "count", "duration", "geometric", "value"]
 Scope = Literal["any", "paired"]
 
 
@@ -58,6 +56,8 @@ class FeatureSpec:
     scale
         ``"amount"``: compared by arithmetic means (rates, counts, words). ``"ratio"``: durations,
         by geometric means. ``"interval"``: no true zero, by the Wasserstein distance.
+    lexical
+        Whether it rests on word lists, so that it has a value only in languages that have them.
     description, source
         For readers: what it counts, and where the definition comes from.
     """
@@ -74,6 +74,7 @@ class FeatureSpec:
     pole: Literal["as_is", "complement"] = "as_is"
     tripwire: bool = False
     scale: Literal["amount", "ratio", "interval"] = "amount"
+    lexical: bool = False
     description: str = ""
     source: str = ""
 
