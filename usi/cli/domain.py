@@ -23,6 +23,7 @@ Examples:
   usi domain list
   usi domain show service_desk --task reopen
   usi domain check service_desk --runs runs/
+  usi domain difficulty service_desk -o difficulty.json
   usi domain results runs/terse.jsonl runs/polite.jsonl -k 1,2,3
 """
 
@@ -93,6 +94,35 @@ def show(
     else:
         data, grids = domain_data(found), domain_grids(found)
     success.deliver(data, grids, outputs=None, show=show_, force=False)
+
+
+@app.command()
+@guarded
+def difficulty(
+    domain: Domain, output: Outputs = None, show_: Print = Printed.AUTO, force: Force = False
+) -> None:
+    """Write the a-priori success rate of each task, for usi score --difficulty FILE.
+
+    Levels stand for guesses made before any run: easy 0.9, medium 0.65, hard 0.35.
+
+    \b
+    Example:
+      usi domain difficulty service_desk -o difficulty.json
+    """
+    from usi.report.success import Grid
+    from usi.simulate.domains import load_domain
+    from usi.simulate.protocol import EXPECTED_SUCCESS
+
+    found = load_domain(domain)
+    rates = {f"{found.name}_{t.id}": EXPECTED_SUCCESS[t.difficulty] for t in found.tasks}
+    data = {
+        "source": f"a-priori levels of {found.name}@{found.fingerprint}",
+        "n_tasks": len(rates),
+        "difficulty": rates,
+    }
+    rows = tuple((task, f"{rate:g}") for task, rate in rates.items())
+    grid = Grid("A-priori success", ("task", "rate"), rows)
+    success.deliver(data, (grid,), outputs=output, show=show_, force=force)
 
 
 @app.command()

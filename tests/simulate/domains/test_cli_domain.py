@@ -10,6 +10,8 @@ from command import refused, usi
 from helpers import shared
 from lockers import DEFINITION, build
 
+from usi.score.calibration import read_difficulty
+
 
 def test_list_and_show() -> None:
     (listed,) = usi("domain", "list").json()["domains"]
@@ -71,3 +73,11 @@ def test_results_of_recorded_runs(form: str) -> None:
         assert "Does reward 1 hide skipped confirmations?" in done.out
         assert "mixes agent and simulator variance" in done.out
     refused(usi("domain", "results", path, "-k", "0"), "-k 0")
+
+
+def test_levels_become_a_difficulty_file(tmp_path: Path) -> None:
+    file = tmp_path / "difficulty.json"
+    assert usi("domain", "difficulty", "service_desk", "-o", file, "--print", "none").code == 0
+    rates = read_difficulty(file).rates
+    assert (rates["service_desk_unlock"], rates["service_desk_misuse"]) == (0.9, 0.35)
+    assert len(rates) == 32
