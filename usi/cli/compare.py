@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -34,13 +35,30 @@ def command(
 ) -> None:
     """Compare two simulators against the same people: better, worse, or noise.
 
-    A and B may be the same file (with --simulator and --other).
+    A and B may be the same file (with --simulator and --other). -o takes .html, .md and .json.
 
-    Example: usi compare old.json new.json
+    \b
+    Examples:
+      usi compare old.json new.json
+      usi compare old.json new.json -o compare.html
     """  # fmt: skip
     from usi.cli import success
     from usi.gate.table import compare_files
     from usi.report.compared import comparison_grids
 
     found = compare_files(a, b, simulator_a=simulator, simulator_b=other or simulator)
-    success.deliver(found, comparison_grids(found), outputs=output, show=show, force=force)
+
+    def page() -> str:
+        from usi.report.leaderboard_compare import render
+
+        return render(found)
+
+    success.deliver(
+        found,
+        comparison_grids(found),
+        outputs=output,
+        show=show,
+        force=force,
+        page=page,
+        inputs=[Path(a), Path(b)],
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,14 +38,32 @@ def named(values: list[str], option: str) -> dict[str, list[str]]:
 
 
 def deliver(
-    result: Any, grids: Any, *, outputs: list[Path] | None, show: Printed, force: bool
+    result: Any,
+    grids: Any,
+    *,
+    outputs: list[Path] | None,
+    show: Printed,
+    force: bool,
+    page: Callable[[], str] | None = None,
+    inputs: Iterable[Path] = (),
 ) -> None:
-    """Print and write one result; files are checked before anything is printed."""
+    """Print and write one result; files are checked before anything is printed.
+
+    Parameters
+    ----------
+    page
+        Makes the ``.html`` form, where the result has one.
+    inputs
+        Files that must not be overwritten.
+    """
     from usi.report import files, success
 
-    forms = files.claim(outputs or [], known=FORMS, force=force)
+    known = FORMS if page is None else (*FORMS, ".html")
+    forms = files.claim(outputs or [], known=known, force=force, inputs=inputs)
     json_text = success.to_json(result)
     contents = {".json": json_text, ".md": success.to_markdown(grids)}
+    if page is not None and ".html" in forms.values():
+        contents[".html"] = page()
     files.write_all({path: files.text(contents[form]) for path, form in forms.items()})
     match say.printed(show):
         case Printed.TABLE:

@@ -10,6 +10,7 @@ import numpy as np
 
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
+from usi.gate.admission import Admission, admissions, find_verdicts
 from usi.gate.compare import Difference, judged, paired_differences
 from usi.gate.evidence import (
     Evidence,
@@ -19,9 +20,40 @@ from usi.gate.evidence import (
     sidecar_path,
 )
 from usi.gate.rank import Ranking, rank_scores
+from usi.gate.verdict import Verdict
 from usi.score.robust.bounds import tidy
 from usi.score.robust.terms import PARTS
 from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands beside a simulator's place.
+
+    Attributes
+    ----------
+    file
+        Name of its scorecard.
+    index, ceiling
+        The score with the bounds that a gate decides by; what a perfect simulator would score.
+    success_gap
+        Simulator success minus human success; ``None`` where it is not assessed.
+    identity
+        What the simulator is (model, prompt, harness, ...), as far as the data say.
+    admissions
+        What gates said on these very numbers.
+    """
+
+    file: str
+    signature: str
+    index: Estimate
+    ceiling: float | None
+    success_gap: Estimate | None
+    tasks: int
+    sessions: int
+    runs: int | None
+    identity: dict[str, str]
+    admissions: tuple[Admission, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +72,10 @@ class Leaderboard:
         Rank intervals and tie groups.
     components
         Name -> component -> value, for the table.
+    human_components
+        Component -> value of people among themselves.
+    entries
+        Name -> what stands beside its place.
     """
 
     signature: str
@@ -48,6 +84,8 @@ class Leaderboard:
     human_name: str
     ranking: Ranking
     components: dict[str, dict[str, float]]
+    human_components: dict[str, float | None]
+    entries: dict[str, Entry]
 
 
 @dataclass(frozen=True)
@@ -57,6 +95,7 @@ class Rankings:
     tables: tuple[Leaderboard, ...]
     left_out: tuple[tuple[str, str], ...]
     notes: tuple[str, ...] = ()
+    as_of: str | None = None
 
 
 def find_scorecards(paths: Sequence[str | Path]) -> list[Path]:
@@ -80,7 +119,9 @@ def find_scorecards(paths: Sequence[str | Path]) -> list[Path]:
     return found
 
 
-def rank_files(paths: Sequence[str | Path], *, alpha: float = 0.05) -> Rankings:
+def rank_files(
+    paths: Sequence[str | Path], *, alpha: float = 0.05, as_of: str | None = None
+) -> Rankings:
     """Rank the simulators of scorecards; one table for what may be compared.
 
     Parameters
@@ -89,7 +130,10 @@ def rank_files(paths: Sequence[str | Path], *, alpha: float = 0.05) -> Rankings:
         Scorecards, or folders that hold them.
     alpha
         Probability that some rank of a table lies outside its interval.
+    as_of
+        Day that expiry of admissions counts to, ``YYYY-MM-DD``; without it, it is only told.
     """
+    verdicts = find_verdicts(paths)
     groups: list[list[Evidence]] = []
     left_out: list[tuple[str, str]] = []
     for file in find_scorecards(paths):
@@ -117,7 +161,8 @@ def rank_files(paths: Sequence[str | Path], *, alpha: float = 0.05) -> Rankings:
             f"{len(groups)} tables: their numbers rest on different people, tasks or settings and "
             "are not comparable"
         )
-    return Rankings(tuple(_board(g, alpha) for g in groups), tuple(left_out), tuple(notes))
+    boards = tuple(_board(g, alpha, verdicts, as_of) for g in groups)
+    return Rankings(boards, tuple(left_out), tuple(notes), as_of)
 
 
 def _into(groups: list[list[Evidence]], found: Evidence) -> None:
@@ -141,7 +186,12 @@ def _names(group: Sequence[Evidence]) -> list[str]:
     ]
 
 
-def _board(group: Sequence[Evidence], alpha: float) -> Leaderboard:
+def _board(
+    group: Sequence[Evidence],
+    alpha: float,
+    verdicts: Sequence[tuple[str, Verdict]],
+    as_of: str | None,
+) -> Leaderboard:
     names = _names(group)
     scores = [[found.terms[p] for p in PARTS if p in found.terms] for found in group]
     values = np.array([np.mean([t.raw for t in own]) for own in scores])
@@ -150,14 +200,41 @@ def _board(group: Sequence[Evidence], alpha: float) -> Leaderboard:
     return Leaderboard(
         signature=group[0].signature,
         synthetic=group[0].card.synthetic,
-        human=Estimate(**human.index.model_dump(include=set(Estimate.model_fields))),
+        human=plain_estimate(human.index),
         human_name=human.name,
         ranking=rank_scores(names, values, draws, alpha=alpha),
         components={
             name: {part: tidy(own.raw) for part, own in found.terms.items()}
             for name, found in zip(names, group, strict=True)
         },
+        human_components={
+            name: human.components[name].value for name in PARTS if name in human.components
+        },
+        entries={
+            name: _entry(found, verdicts, as_of) for name, found in zip(names, group, strict=True)
+        },
     )
+
+
+def _entry(found: Evidence, verdicts: Sequence[tuple[str, Verdict]], as_of: str | None) -> Entry:
+    card = found.simulator
+    return Entry(
+        file=Path(found.path).name,
+        signature=found.signature,
+        index=plain_estimate(card.index),
+        ceiling=card.index.ceiling_at_n,
+        success_gap=card.success_gap,
+        tasks=card.n.tasks,
+        sessions=card.n.sessions,
+        runs=card.n.runs,
+        identity=dict(card.identity),
+        admissions=admissions(found.path, found.card, card, verdicts, as_of=as_of),
+    )
+
+
+def plain_estimate(part: Component) -> Estimate:
+    """A component without what only components have."""
+    return Estimate(**part.model_dump(include=set(Estimate.model_fields)))
 
 
 @dataclass(frozen=True)
@@ -175,6 +252,8 @@ class Comparison:
         B - A: index, components, then features by size.
     notes
         What a reader must know.
+    files, signatures
+        Of A and B.
     """
 
     a: str
@@ -183,6 +262,8 @@ class Comparison:
     synthetic: bool
     differences: tuple[Difference, ...]
     notes: tuple[str, ...]
+    files: tuple[str, str] = ("", "")
+    signatures: tuple[str, str] = ("", "")
 
 
 def compare_files(
@@ -199,6 +280,8 @@ def compare_files(
     one = pick_simulator(card_a, simulator_a, str(a))
     two = pick_simulator(card_b, simulator_b, str(b))
     names = (one.name, two.name) if one.name != two.name else (f"{one.name} (A)", f"{two.name} (B)")
+    files = (Path(a).name, Path(b).name)
+    signatures = (one.signature or card_a.signature, two.signature or card_b.signature)
     notes: list[str] = []
     synthetic = card_a.synthetic or card_b.synthetic
     robust = all(card.profile.startswith("robust") for card in (card_a, card_b))
@@ -211,7 +294,7 @@ def compare_files(
         odd = first.terms.keys() ^ second.terms.keys()
         if odd:
             notes.append(f"only one of the two assesses: {', '.join(sorted(odd))}")
-        return Comparison(*names, True, synthetic, tuple(rows), tuple(notes))
+        return Comparison(*names, True, synthetic, tuple(rows), tuple(notes), files, signatures)
     _same_definition(card_a, card_b, str(a), str(b))
     if robust:
         notes.append(
@@ -220,7 +303,8 @@ def compare_files(
         )
     else:
         notes.append("this profile has no bounds, so nothing is told from noise")
-    return Comparison(*names, False, synthetic, tuple(_unpaired(one, two)), tuple(notes))
+    rows = _unpaired(one, two)
+    return Comparison(*names, False, synthetic, tuple(rows), tuple(notes), files, signatures)
 
 
 def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> None:

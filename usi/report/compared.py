@@ -52,10 +52,40 @@ def _signed(value: Estimate) -> str:
 
 def ranking_grids(found: Rankings) -> tuple[Grid, ...]:
     """One table for each set of comparable scorecards; the human row first."""
-    grids = [_board(board, found.notes) for board in found.tables]
+    grids = []
+    for board in found.tables:
+        grids.append(_board(board, found.notes))
+        records = _admissions(board)
+        if records:
+            grids.append(Grid("Admission records", _ADMISSION, records, _expiry(found.as_of)))
     if found.left_out:
         grids.append(Grid("In no table", ("what", "why"), found.left_out))
     return tuple(grids)
+
+
+_ADMISSION = ("name", "verdict", "criteria", "scored", "expires", "why then", "file")
+
+
+def _admissions(board: Leaderboard) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (
+            row.name,
+            record.verdict,
+            record.criteria,
+            record.scored or "-",
+            (record.expires or "-") + (" (expired)" if record.expired else ""),
+            record.reason,
+            record.file,
+        )
+        for row in board.ranking.rows
+        for record in board.entries[row.name].admissions
+    )
+
+
+def _expiry(as_of: str | None) -> tuple[str, ...]:
+    if as_of is None:
+        return ("No day was given (--as-of), so nothing is called expired.",)
+    return (f"Expiry counts to {as_of}.",)
 
 
 def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:

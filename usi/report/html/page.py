@@ -62,7 +62,6 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
     summary = summarise(card)
     docs = Docs(documents(card, verdict, beside, summary))
     source = Source(card, verdict, beside, summary, docs)
-    style, script = asset("page.css"), asset("page.js")
     ones = every(source)
     common: dict[str, Any] = {
         "card": card,
@@ -76,13 +75,18 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
     }
     parts = [_part(one) for one in ones]
     section = _environment().get_template("one.html.j2")
+    sections = [_section(section, part, common) for part in parts]
+    return fill("page.html.j2", **common, parts=parts, sections=sections)
+
+
+def fill(template: str, **context: Any) -> str:
+    """A page from a template, with the style, the script and the hashes that its policy names."""
+    style, script = asset("page.css"), asset("page.js")
     html: str = (
         _environment()
-        .get_template("page.html.j2")
+        .get_template(template)
         .render(
-            **common,
-            parts=parts,
-            sections=[_section(section, part, common) for part in parts],
+            **context,
             style=Markup(style),
             script=Markup(script),
             style_hash=_hash(style),
