@@ -1,6 +1,7 @@
 // Opens a page in an installed Chromium and says what happened, as JSON on stdout.
 // stdin: {"page": URL, "browser": path, "width": 1280, "height": 900, "scheme": "light",
-//   "axe": false, "shot": path or null, "full": false, "script": text or null, "clip": selector}
+//   "axe": false, "shot": path or null, "script": text or null, "clip": selector
+//   that the shot begins with, "top": so many pixels further down}
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -17,6 +18,7 @@ const context = await browser.newContext({
   reducedMotion: "reduce",
 });
 const page = await context.newPage();
+page.setDefaultTimeout(120000);
 const seen = { console: [], requests: [] };
 page.on("console", (line) => seen.console.push(`${line.type()}: ${line.text()}`));
 page.on("pageerror", (error) => seen.console.push(`error: ${error.message}`));
@@ -44,8 +46,14 @@ if (job.axe) {
   seen.rules = found.passes.length;
 }
 if (job.shot) {
-  if (job.clip) await page.locator(job.clip).first().screenshot({ path: job.shot });
-  else await page.screenshot({ path: job.shot, fullPage: job.full ?? false });
+  if (job.clip) {
+    // Scrolled to, not cut from the whole page: pages are tens of thousands of pixels high.
+    await page.evaluate(([selector, top]) => {
+      const box = document.querySelector(selector).getBoundingClientRect();
+      scrollTo(0, box.y + scrollY + top);
+    }, [job.clip, job.top ?? 0]);
+  }
+  await page.screenshot({ path: job.shot, timeout: 120000 });
 }
 await browser.close();
 process.stdout.write(JSON.stringify(seen));

@@ -31,7 +31,7 @@ def written(value: Any, code: str) -> str:
     code
         ``s`` text; ``i`` whole number with commas; ``0`` to ``4`` so many decimals; ``%`` a
         share as per cent with one decimal; a leading ``+`` writes the sign; ``pp`` a signed
-        share as percentage points; ``p`` a p-value; ``y`` yes or no.
+        share as percentage points, ``pu`` an unsigned one; ``p`` a p-value; ``y`` yes or no.
 
     Examples
     --------
@@ -50,6 +50,8 @@ def written(value: Any, code: str) -> str:
         return _signed(f"{100 * value:.1f}") + " %"
     if code == "pp":
         return _signed(f"{100 * value:+.1f}")
+    if code == "pu":
+        return _signed(f"{100 * value:.1f}")
     if code == "p":
         return "< 0.001" if value < 0.001 else f"{value:.3f}"
     sign = "+" if code.startswith("+") else ""

@@ -10,6 +10,10 @@ from usi.report.html.sections.top import EASY, HARD, easy_mode
 from usi.report.html.source import One
 
 
+LONG = 30
+"""Units of so many characters say too much for a sentence; they stand in the table."""
+
+
 def context(one: One) -> dict[str, Any]:
     """One sentence for each gap whose bounds leave out 0."""
     easy = easy_mode(one)
@@ -35,7 +39,7 @@ def _gaps(one: One) -> list[dict[str, Any]]:
                 "p": f"{one.c}/features/{step(gap.feature)}",
                 "s": f"{one.s}/gaps/{k}",
                 "code": code,
-                "unit": unit_of(feature.unit),
+                "unit": unit_of(feature.unit) if len(feature.unit) < LONG else "",
                 "share": share,
                 "more": gap.more,
                 "scored": feature.scored,
