@@ -40,35 +40,30 @@ class Cell:
 
 LADDER = ("copy", "easy-0.1", "easy-0.2", "easy-0.35", "easy-0.5", "easy-1")
 """From the people themselves to easy mode; the number says how far."""
-DEFECTS = (
-    "defect-politeness",
-    "defect-short",
-    "defect-verbose",
-    "defect-questions",
-    "defect-calm",
-    "defect-outcome",
-)
+DEFECTS = ("defect-short", "defect-verbose", "defect-questions", "defect-calm", "defect-outcome")
+_FEW = ("copy", "easy-0.2", "easy-0.5", "easy-1", "defect-outcome")
 
 PAIRED = (
-    Cell(50, 1, 1, (*LADDER, "defect-outcome")),
-    Cell(50, 3, 3, (*LADDER, *DEFECTS)),
-    Cell(165, 1, 1, (*LADDER, *DEFECTS)),
-    Cell(165, 3, 3, (*LADDER, *DEFECTS)),
-    Cell(495, 1, 1, (*LADDER, "defect-outcome"), 0.5),
-    Cell(495, 3, 3, (*LADDER, *DEFECTS), 0.5),
-    Cell(1500, 3, 3, ("copy", "easy-0.35", "easy-1"), 0.1),
+    Cell(50, 1, 1, _FEW, 0.5),
+    Cell(50, 3, 3, (*_FEW, "outcome-0.85")),
+    Cell(165, 1, 1, _FEW, 0.5),
+    Cell(165, 3, 3, (*LADDER, *DEFECTS, "outcome-0.85")),
+    Cell(495, 1, 1, _FEW, 0.25),
+    Cell(495, 3, 3, (*LADDER, "defect-calm", "defect-outcome"), 0.25),
+    Cell(1500, 3, 3, ("copy", "easy-0.2", "easy-1"), 0.05),
 )
 
+_THREE = ("copy", "easy-0.35", "easy-0.5")
 UNPAIRED = (
-    Cell(36, 1, 1, ("copy", "easy-0.35", "easy-0.5")),
-    Cell(36, 5, 5, ("copy", "easy-0.35", "easy-0.5")),
-    Cell(100, 3, 3, ("copy", "easy-0.35", "easy-0.5")),
-    Cell(250, 3, 3, ("copy", "easy-0.35", "easy-0.5"), 0.5),
+    Cell(36, 1, 1, _THREE),
+    Cell(36, 5, 5, _THREE),
+    Cell(100, 3, 3, _THREE),
+    Cell(250, 3, 3, _THREE, 0.5),
 )
 
 VERSIONS = (
-    Cell(165, 3, 3, ("copy", "copy", "easy-0.16")),
-    Cell(165, 3, 7, ("copy", "copy")),
+    Cell(165, 3, 3, ("copy", "copy", "easy-0.16"), 0.5),
+    Cell(165, 3, 7, ("copy", "copy"), 0.5),
     Cell(
         165,
         3,
@@ -84,14 +79,11 @@ VERSIONS = (
             "part-outcome",
         ),
     ),
-    Cell(165, 3, 10, ("easy-0.2", "easy-0.31")),
-    Cell(165, 3, 10, ("easy-0.35", "easy-0.25")),
+    Cell(165, 3, 10, ("easy-0.2", "easy-0.31"), 0.5),
 )
 """Old version first; every other simulator is a new version of it."""
 
-CLASSIFIER = Cell(
-    100, 3, 3, ("copy", "collapsed", "independent", "easy-0.2", "easy-0.5", "easy-1"), 0.15
-)
+CLASSIFIER = Cell(100, 3, 3, ("copy", "collapsed", "easy-0.2", "easy-0.5"), 0.15)
 """300 sessions a side."""
 
 _PARTS = {
@@ -112,11 +104,15 @@ def people() -> PhantomSpec:
 
 @cache
 def simulator(name: str) -> PhantomSpec:
-    """``easy-0.35`` (35 % of the way to easy mode), ``part-...``, or a preset of the phantom."""
+    """``easy-0.35`` (35 % of the way to easy mode), ``part-...``, ``outcome-0.85`` (people but for
+    their success), or a preset of the phantom.
+    """
     if name.startswith("easy-"):
         strength = float(name.removeprefix("easy-"))
         return blend(people(), get_simulator("polite"), strength, name)
     if name in _PARTS:
         end, strength = _PARTS[name]
         return blend(people(), get_simulator(end), strength, name)
+    if name.startswith("outcome-"):
+        return people().with_rates(success=float(name.removeprefix("outcome-")))
     return get_simulator(name)

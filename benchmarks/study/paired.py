@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
 from study.cells import Cell, people, simulator
 from study.light import light_card, verdicts
 from study.truth import Truth
-
 from usi.features.registry import get_specs
 from usi.phantom import TaskSet, draw, phantom_table, sample_tasks
 from usi.score.robust.bounds import lower_upper, mean_score

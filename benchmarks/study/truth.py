@@ -12,8 +12,8 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from study.cells import people, simulator
 
+from study.cells import people, simulator
 from usi.features.registry import get_specs
 from usi.features.spec import DIMENSIONS
 from usi.phantom import true_scores

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed, unscorable
 from usi.features.spec import FeatureSpec
-from usi.score.robust.bounds import maybe, signed_estimate, spread, tidy
+from usi.score.robust.bounds import folded_spread, maybe, signed_estimate, spread, tidy
 from usi.score.robust.icc import icc1
 from usi.score.robust.scorable import PAIRED_ONLY
 from usi.score.robust.study import Study
@@ -29,7 +29,7 @@ def _feature_score(
     if not np.isfinite(point):
         return unscorable("neither side shows it in what is compared")
     raw = 100 * (1 - abs(point))
-    sd = spread(100 * np.abs(draws)) * result.rule.inflate if len(draws) else float("nan")
+    sd = 100 * folded_spread(np.abs(draws), draws) * result.rule.inflate
     reach = result.rule.quantile * sd
     return Estimate(
         value=tidy(raw),

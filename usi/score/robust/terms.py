@@ -72,9 +72,21 @@ class Terms:
 
     def replicated(self) -> Array:
         """The score in every replicate, shape (replicates,); NaN where no term exists."""
-        if self.replicates is None:
+        return self._scores(None if self.replicates is None else np.abs(self.replicates))
+
+    def held(self) -> Array:
+        """The same with the sign of every term held at that of its point value.
+
+        An absolute value folds the replicates of a term that lies within its noise of 0, which
+        takes up to 40 % off their spread; held signs keep it.
+        """
+        sign = np.where(self.point < 0, -1.0, 1.0)
+        return self._scores(None if self.replicates is None else self.replicates * sign)
+
+    def _scores(self, x: Array | None) -> Array:
+        """Score of every row of terms, shape (rows,); NaN where no term exists."""
+        if x is None:
             return np.empty(0)
-        x = np.abs(self.replicates)
         if self.component == "outcome":
             loss = np.where(np.isnan(x).all(axis=1), np.nan, np.nansum(x * self.weight, axis=1))
             return np.asarray(100.0 * (1.0 - loss))
