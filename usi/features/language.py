@@ -24,11 +24,10 @@ LOOK = 2000
 GLANCE = 300
 """Characters that a glance takes in."""
 FUNCTION_WORDS = frozenset(
-    (
-        "the to of and a i is it you that my for in on this me can be have with not please yes no "
-        "what do are was at would like i'm i'd"
-    ).split()
-)
+    {"the", "to", "of", "and", "a", "i", "is", "it", "you", "that", "my", "for", "in", "on",
+     "this", "me", "can", "be", "have", "with", "not", "please", "yes", "no", "what", "do",
+     "are", "was", "at", "would", "like", "i'm", "i'd"}
+)  # fmt: skip
 ENGLISH_SHARE = 0.20
 """Share of function words from which on a text is English without a question."""
 

@@ -22,7 +22,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from usi.features.robust_rules import Rules, content_text, rules
+from usi.features.robust_rules import REDACTED, Rules, content_text, rules
 from usi.records import Turn
 
 REPAIRS: tuple[str, ...] = (
@@ -113,6 +113,8 @@ def clean_text(text: str) -> Cleaned:
             return Cleaned(None, left_out="markup")
         if "tool_call" in kinds and not text.replace(lists.mark, "").strip():
             return Cleaned(None, left_out="tool_call")
+    if "[" in text:
+        text = lists.marker.sub(REDACTED, text)
     return Cleaned(text, tuple(repairs))
 
 
@@ -124,6 +126,8 @@ def clean_agent(text: str) -> str:
         text = compose(text)
     if "<" in text:
         text, _ = strip_spans(text, mark=" ")
+    if "[" in text:
+        text = rules().marker.sub(REDACTED, text)
     return text
 
 

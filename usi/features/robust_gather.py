@@ -64,7 +64,7 @@ def suspicious() -> str:
     commands = "|".join(re.escape(command) for command in sorted(lists.commands))
     return (
         rf"(?i)\A[ \n]|[ \n]\z|[ \n][ \n]|[^ -~\n]|[&<]|###|/|\A(?:{starts}|{commands})"
-        r"| '[a-z]| n't| [,.?!]"
+        r"| '[a-z]| n't| [,.?!]|\[[a-z]+\]"
     )
 
 
@@ -92,7 +92,7 @@ def gather(conversations: Sequence[Sequence[Turn]], source: Side) -> Gathered:
                 text, _ = content_text(turn.content)
                 if text is None:
                     continue
-                if "&" in text or "<" in text or not text.isascii():
+                if "&" in text or "<" in text or "[" in text or not text.isascii():
                     text = clean_agent(text)
                 if not text or text.isspace():
                     continue

@@ -21,7 +21,7 @@ from usi.features.lexicon import BOUNDARY, translate
 
 MASK = "\x01"
 """What a masked span becomes: one character that belongs to no word."""
-_WIDE = re.compile(r"[^\W\d_a-zA-Z]")
+_WIDE = re.compile(r"[^\x00-\x7f]")
 _LETTER = "[A-CE-Za-z]"
 r"""``\l`` over projected text: `A` stands for a letter beyond ASCII and `D` for a digit."""
 
@@ -103,10 +103,19 @@ class WordLists(msgspec.Struct, frozen=True):
 
 def _plain(piece: str) -> str:
     """A piece of a pattern translated; small letters beyond ASCII read the `A` they project to."""
-    parts = _WIDE.split(piece)
-    if any(part.count("[") != part.count("]") for part in parts) and len(parts) > 1:
-        raise ValueError(f"pattern {piece!r}: no letter beyond ASCII inside [...]")
-    return "A".join(map(translate, parts))
+    if piece.isascii():
+        return translate(piece)
+    inside = escaped = False
+    for char in piece:
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        elif char in "[]":
+            inside = char == "["
+        elif inside and not char.isascii():
+            raise ValueError(f"pattern {piece!r}: no letter beyond ASCII inside [...]")
+    return "A".join(map(translate, _WIDE.split(piece)))
 
 
 def blanks(pattern: str) -> str:

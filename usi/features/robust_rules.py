@@ -12,6 +12,9 @@ from typing import Any
 
 from usi.records import MISSING
 
+REDACTED = "\ue000"
+"""What a marker of redaction becomes: one character of private use, which is no letter."""
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -28,6 +31,7 @@ class Rules:
     opening: re.Pattern[str]
     stray: tuple[str, ...]  # closings of thoughts that templates open themselves
     mark: str
+    marker: re.Pattern[str]  # of redaction
 
 
 def _any_of(literals: Sequence[str]) -> str:
@@ -62,6 +66,7 @@ def rules() -> Rules:
         opening=re.compile(_any_of(list(spans))),
         stray=tuple(closing for _, closing in raw["thought"]["spans"]),
         mark=raw["tool_call"]["mark"],
+        marker=re.compile(rf"\[(?:{_any_of(raw['marker']['kinds'])})\]"),
     )
 
 
