@@ -11,11 +11,12 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo test lint bench clean
+.PHONY: help demo simulate test lint bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   score a synthetic population and write reports/demo/ (no network, no model)"
+	@echo "make simulate   run scripted users over the service desk, score, gate, report (offline)"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
@@ -36,6 +37,26 @@ $(DEV): pyproject.toml $(VENV)/pyvenv.cfg
 demo: $(BASE)
 	$(BIN)/usi demo
 
+# Offline: scripted users and the oracle agent, whose defects (it suggests to leave things, it
+# forgets some) give users something to react to. The reference is a draw of a scripted population,
+# so everything is marked SYNTHETIC.
+SIM ?= reports/simulate
+SIM_OPTIONS := --domain service_desk --agent oracle:shirk=0.25,miss=0.08 --runs 3 --survey --quiet
+CANDIDATES := varied over-compliant impatient
+
+simulate: $(BASE)
+	rm -rf $(SIM)
+	$(BIN)/usi simulate scripted:varied --name people $(SIM_OPTIONS) -o $(SIM)/people >/dev/null
+	$(BIN)/usi simulate $(CANDIDATES) $(SIM_OPTIONS) -o $(SIM)/runs >/dev/null
+	$(BIN)/usi score $(CANDIDATES:%=$(SIM)/runs/%.jsonl) --human $(SIM)/people/people.jsonl \
+		--profile robust --difficulty none --print none --quiet \
+		-o $(SIM)/card.json -o $(SIM)/card.md -o $(SIM)/card.html
+	$(BIN)/usi gate $(SIM)/card.json --simulator varied --tier C --exit-zero --print table --quiet \
+		-o $(SIM)/verdict.json -o $(SIM)/verdict.md
+	$(BIN)/usi domain results $(CANDIDATES:%=$(SIM)/runs/%.jsonl) --print none \
+		-o $(SIM)/results.json -o $(SIM)/results.md
+	@echo "SYNTHETIC report: $(SIM)/card.html, results: $(SIM)/results.md"
+
 test: $(DEV)
 	@.ci/chromium
 	$(BIN)/pytest -n $(JOBS)
@@ -51,5 +72,5 @@ bench: $(DEV)
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis \
-		.import_linter_cache .benchmarks reports/demo
+		.import_linter_cache .benchmarks reports/demo reports/simulate
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

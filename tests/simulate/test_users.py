@@ -62,7 +62,7 @@ def test_each_trait_shows() -> None:
     assert share(population("confused"), "confused", "don't understand", "huh") > 0.3
     assert share(population("lacking-knowledge"), "what is a badge", "what badge means") > 0.4
     impatient = population("impatient")
-    assert share(impatient, "all day", "so long", "annoying", "speed", "questions", "wasting",
+    assert share(impatient, "all day", "so long", "annoying", "faster", "questions", "wasting",
                  "ridiculous", "never mind") > 0.3  # fmt: skip
     assert max(len(said(e)) for e in impatient) <= 7
 

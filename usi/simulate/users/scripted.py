@@ -108,7 +108,7 @@ def _phrases() -> dict[str, dict[str, list[str]]]:
 def draw_traits(rng: random.Random) -> Traits:
     """A person of the varied population: most traits low, some high."""
     names = [f.name for f in fields(Traits)]
-    return Traits(**{name: round(rng.betavariate(0.7, 2.2), 3) for name in names})
+    return Traits(**{name: round(rng.betavariate(0.7, 1.8), 3) for name in names})
 
 
 @dataclass(frozen=True)
@@ -273,7 +273,7 @@ class ScriptedUser:
         """Courtesy, hurry, and how the talk ends."""
         if not text:
             return self._closing()
-        if self.turns > 2 and self.rng.random() < 0.5 * self.traits.impatient:
+        if self.turns > 2 and self.rng.random() < 0.6 * self.traits.impatient:
             self.annoyed += 1
             text = f"{text} {self._say('hurry', 'extra')}"
         elif STOP not in text and self.rng.random() < 0.5 * self.traits.polite:
