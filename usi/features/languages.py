@@ -91,8 +91,7 @@ def reason_of(language: str, *, words: bool) -> str | None:
 def languages_in(frame: pl.DataFrame) -> dict[str, int]:
     """Language -> sessions of a table, other than English, sorted."""
     found: dict[str, int] = {}
-    reasons = frame["status_reason"].drop_nulls()
-    for reason in reasons.filter(reasons.str.starts_with(MARK)).to_list():
+    for reason in _marked(frame):
         name = reason.removeprefix(MARK).partition(" ")[0]
         found[name] = found.get(name, 0) + 1
     return dict(sorted(found.items()))
@@ -100,6 +99,13 @@ def languages_in(frame: pl.DataFrame) -> dict[str, int]:
 
 def without_lists(frame: pl.DataFrame) -> tuple[str, ...]:
     """Languages in a table whose sessions no word list can read, sorted."""
-    reasons = frame["status_reason"].drop_nulls()
-    held = reasons.filter(reasons.str.starts_with(MARK) & reasons.str.contains(WITHOUT)).to_list()
+    held = [reason for reason in _marked(frame) if WITHOUT in reason]
     return tuple(sorted({reason.removeprefix(MARK).partition(" ")[0] for reason in held}))
+
+
+def _marked(frame: pl.DataFrame) -> list[str]:
+    """Status reasons of the sessions in another language than English."""
+    if "status_reason" not in frame.columns:
+        return []
+    reasons = frame["status_reason"].drop_nulls()
+    return reasons.filter(reasons.str.starts_with(MARK)).to_list()

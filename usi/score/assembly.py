@@ -55,6 +55,7 @@ def read_people(
         source=options.human_source,
         columns=_columns(options),
         echo=profile == PREFERRED_PROFILE,
+        language=options.language,
     )
     keep_part(side, reference)
     freeze(side, reference, profile)
@@ -81,6 +82,7 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
         options=options.load_options(human=False),
         run_ids=run_ids,
         columns=_columns(options),
+        language=options.language,
     )
 
 

@@ -114,6 +114,7 @@ def read_simulators(
     options: LoadOptions,
     run_ids: RunIds,
     columns: Sequence[str] = (),
+    language: str | None = None,
 ) -> SideInput:
     """Read every simulator: one a file, unless rows or ``options.name`` say otherwise.
 
@@ -129,7 +130,9 @@ def read_simulators(
     streams = group_by_simulator(transcripts, options) if transcripts else []
     for stream in streams:
         watched = Watched(stream, columns)
-        table = watched.noted(extract_table(watched, profile=profile, side="simulated"))
+        table = watched.noted(
+            extract_table(watched, profile=profile, side="simulated", language=language)
+        )
         parts = split_by_simulator(table, stream.label)
         _note(side, stream, stream.label, "simulator")
         for label in parts.keys() - {stream.label}:  # what a file lost is told of all in it
@@ -172,6 +175,7 @@ def read_reference(
     source: HumanSource = "auto",
     columns: Sequence[str] = (),
     echo: bool = False,
+    language: str | None = None,
 ) -> SideInput:
     """Read the human reference; its cleaning follows `source`, or what the files are.
 
@@ -191,7 +195,10 @@ def read_reference(
             chosen = _kind_of(first, [_base(file.name) for file in stream.notes.files])
         head = () if first is None else (first,)
         watched = Watched(chain(head, sessions), columns, echo=profile if echo else None)
-        table = extract_table(watched, profile=profile, side="human", source=chosen)
+        spoken = reference.language or language
+        table = extract_table(
+            watched, profile=profile, side="human", source=chosen, language=spoken
+        )
         tables.append(watched.noted(table))
         echoes = watched.echoes(table)
         _note(side, stream, "", "human")

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed, unscorable
+from usi.features.languages import without_lists
 from usi.features.spec import FeatureSpec
 from usi.score.robust.bounds import folded_spread, maybe, signed_estimate, spread, tidy
 from usi.score.robust.icc import icc1
-from usi.score.robust.scorable import PAIRED_ONLY
+from usi.score.robust.scorable import LANGUAGE, PAIRED_ONLY, no_lists
 from usi.score.robust.study import Study
 from usi.score.robust.terms import ROOT, relative
 from usi.score.robust.values import natural
@@ -25,7 +26,11 @@ def _feature_score(
     if spec.scope == "paired" and not result.design.paired:
         return not_assessed(PAIRED_ONLY)
     if verdict.reason is not None:
-        return unscorable(verdict.reason)
+        told = not_assessed if verdict.reason.startswith(LANGUAGE) else unscorable
+        return told(verdict.reason)
+    missing = without_lists(result.frame) if spec.lexical else ()
+    if missing and not np.isfinite(point):
+        return not_assessed(no_lists(missing))
     if not np.isfinite(point):
         return unscorable("neither side shows it in what is compared")
     raw = 100 * (1 - abs(point))

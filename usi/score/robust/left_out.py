@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import polars as pl
 
+from usi.features.languages import languages_in, without_lists
 from usi.features.robust_gather import REPAIR_COLUMNS
 from usi.score.robust.design import Design
 from usi.score.robust.outcomes import Success
@@ -43,6 +44,16 @@ def session_reasons(table: pl.DataFrame, design: Design) -> Counter[str]:
         other = ~unit.drop_nulls().is_in(list(design.common))
         counts["session: the other side has no session of this task"] += int(other.sum())
     return +counts
+
+
+def language_counts(table: pl.DataFrame) -> Counter[str]:
+    """Sessions in another language than English, by language and whether word lists read it."""
+    counts: Counter[str] = Counter()
+    unread = without_lists(table)
+    for language, n in languages_in(table).items():
+        word = "no word lists, so no features of words" if language in unread else "its word lists"
+        counts[f"language: session in {language} ({word})"] += n
+    return counts
 
 
 def repair_counts(table: pl.DataFrame) -> Counter[str]:

@@ -11,6 +11,7 @@ import polars as pl
 from usi._version import __version__
 from usi.errors import NotScorable, UsageError
 from usi.estimate import Estimate, not_assessed
+from usi.features.languages import languages_in
 from usi.features.registry import get_profile as get_feature_profile
 from usi.features.table import SessionTable
 from usi.run.manifest import sha256_bytes
@@ -30,7 +31,12 @@ from usi.score.robust.floors import (
     other_domain,
 )
 from usi.score.robust.human_card import human_card
-from usi.score.robust.left_out import outcome_counts, repair_counts, session_reasons
+from usi.score.robust.left_out import (
+    language_counts,
+    outcome_counts,
+    repair_counts,
+    session_reasons,
+)
 from usi.score.robust.options import RobustOptions
 from usi.score.robust.reference import Reference, reference
 from usi.score.robust.scorable import frozen_verdicts
@@ -176,6 +182,7 @@ def score_tables(
     dropped = (
         session_reasons(people, replace(first.design, paired=False))
         + repair_counts(people)
+        + language_counts(people)
         + outcome_counts(first.success, human=True)
         + Counter(human.left_out if isinstance(human, AggregateTable) else {})
     )
@@ -267,6 +274,7 @@ def _signature(
         "ids": None if options.run_ids == "auto" else options.run_ids,
         "features": _scored_set(result),
         "lex": lexicon,
+        "lang": _languages(result),
         "bins": source.removeprefix("pool:").replace(":", "@"),
         "reward": None if result.success.threshold is None else f"{result.success.threshold:g}",
         "survey": survey,
@@ -276,6 +284,13 @@ def _signature(
         "v": __version__,
     }
     return str(build(INDEX, fields))
+
+
+def _languages(result: Study) -> str | None:
+    """Languages other than English on each side; ``None`` where there are none."""
+    sides = (("h", result.reference.frame), ("s", result.frame))
+    found = [f"{side}{'+'.join(own)}" for side, f in sides if (own := languages_in(f))]
+    return ",".join(found) or None
 
 
 def _scored_set(result: Study) -> str:

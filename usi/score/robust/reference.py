@@ -10,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.errors import NotScorable, UsageError
+from usi.features.languages import without_lists
 from usi.features.spec import FeatureSpec
-from usi.score.robust.scorable import Scorable, scorability
+from usi.score.robust.scorable import Scorable, scorability, with_languages
 from usi.score.robust.values import session_values
 
 Array = NDArray[np.float64]
@@ -102,4 +103,5 @@ def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:
     if not rows.height:
         raise NotScorable("no human session has a user turn and is kept: there is no reference")
     values = session_values(rows, specs)
-    return Reference(rows, values, tuple(specs), scorability(values, specs))
+    verdicts = with_languages(scorability(values, specs), specs, without_lists(rows))
+    return Reference(rows, values, tuple(specs), verdicts)

@@ -13,6 +13,7 @@ from usi.score.robust.options import MIN_HUMAN_HITS
 from usi.score.robust.values import scored_values
 
 Array = NDArray[np.float64]
+LANGUAGE = "language: "
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Scorable:
     Attributes
     ----------
     reason
-        Why it can't be scored, ``None`` where it can.
+        Why it can't be scored, ``None`` where it can. It begins with ``language: `` where word
+        lists are missing: then the feature is not assessed.
     hits
         Human sessions that show it (natural value above 0).
     sessions
@@ -76,6 +78,24 @@ def scorability(values: Array, specs: Sequence[FeatureSpec]) -> dict[str, Scorab
             reason = "people do not vary in it"
         result[spec.name] = Scorable(reason, shown, int(known.sum()), rare)
     return result
+
+
+def with_languages(
+    verdicts: Mapping[str, Scorable], specs: Sequence[FeatureSpec], missing: Sequence[str]
+) -> dict[str, Scorable]:
+    """Verdicts that name the language where no word list reads any of the people."""
+    lexical = {spec.name for spec in specs if spec.lexical}
+    return {
+        name: replace(own, reason=no_lists(missing), rare=False)
+        if missing and name in lexical and not own.sessions
+        else own
+        for name, own in verdicts.items()
+    }
+
+
+def no_lists(languages: Sequence[str]) -> str:
+    """The reason for languages without word lists."""
+    return f"{LANGUAGE}no word lists for {', '.join(languages)}"
 
 
 def frozen_verdicts(

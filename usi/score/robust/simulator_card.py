@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from usi.estimate import Estimate, not_assessed
+from usi.features.languages import languages_in, without_lists
 from usi.features.spec import DIMENSIONS
 from usi.score.options import ScoreContext
 from usi.score.robust.batches import batch_ranges, versus_humans
@@ -18,7 +19,13 @@ from usi.score.robust.card_outcome import outcome_numbers
 from usi.score.robust.card_parts import Extras, components, index_of
 from usi.score.robust.difficulty import Pool
 from usi.score.robust.floors import behaviour_mean
-from usi.score.robust.left_out import merged, outcome_counts, repair_counts, session_reasons
+from usi.score.robust.left_out import (
+    language_counts,
+    merged,
+    outcome_counts,
+    repair_counts,
+    session_reasons,
+)
 from usi.score.robust.options import MIN_CLUSTERS, RobustOptions
 from usi.score.robust.outcomes import label_counts
 from usi.score.robust.perceived import perceived_success
@@ -97,6 +104,23 @@ def warnings_of(result: Study, survey_warning: str | None) -> tuple[Warning_, ..
         )
     if min(data.clusters) < MIN_CLUSTERS:
         found.append(("few_clusters", few_clusters(result)))
+    unread = sorted({*without_lists(result.reference.frame), *without_lists(result.frame)})
+    if unread:
+        found.append(
+            (
+                "language",
+                f"no word lists for {', '.join(unread)}: features of words are not assessed there, "
+                "and do not count as 0",
+            )
+        )
+    if _tongues(result.reference.frame) != _tongues(result.frame):
+        found.append(
+            (
+                "languages_differ",
+                f"people write {_tongues(result.reference.frame)}, the simulator "
+                f"{_tongues(result.frame)}: words of different languages are compared",
+            )
+        )
     if design.paired and len(result.human.splits) < 2:
         found.append(
             (
@@ -128,6 +152,13 @@ def warnings_of(result: Study, survey_warning: str | None) -> tuple[Warning_, ..
     if survey_warning:
         found.append(("survey_unanswered", survey_warning))
     return tuple(Warning_(code=code, message=message) for code, message in found)
+
+
+def _tongues(frame: pl.DataFrame) -> str:
+    """Languages of a side, for a sentence."""
+    others = languages_in(frame)
+    english = frame.height > sum(others.values())
+    return " and ".join([*(["en"] if english else []), *others])
 
 
 def _clusters(result: Study) -> str:
@@ -198,6 +229,7 @@ def simulator_card(
         left_out=merged(
             session_reasons(table, design),
             repair_counts(table),
+            language_counts(table),
             outcome_counts(result.success, human=False),
             context.left_out.get(name, {}),
         ),
