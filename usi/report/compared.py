@@ -92,7 +92,8 @@ def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
     head = ("tie group", "rank", "name", "USI-R", *PARTS)
     people = board.human
     first = ("", "", board.human_name, "-" if people.value is None else f"{people.value:.1f}")
-    rows = [(*first, *("" for _ in PARTS))]
+    own = board.human_components
+    rows = [(*first, *("-" if (v := own.get(p)) is None else f"{v:.1f}" for p in PARTS))]
     for row in board.ranking.rows:
         parts = board.components[row.name]
         cells = [f"{parts[name]:.1f}" if name in parts else "-" for name in PARTS]

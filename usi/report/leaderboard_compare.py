@@ -18,6 +18,7 @@ from usi.report.success import plain
 from usi.report.text import printable
 
 _SCORES = ("index", "component")
+_SHOWN = 8
 _WIDE, _LEFT, _RIGHT, _ROW = 400.0, 118.0, 14.0, 24.0
 
 
@@ -38,6 +39,7 @@ def render(found: Comparison) -> str:
     scores = [row for row in rows if row["part"] in _SCORES]
     features = [row for row in rows if row["part"] not in _SCORES]
     index = next((row for row in scores if row["part"] == "index"), None)
+    better, worse = _changed(rows, "better"), _changed(rows, "worse")
     bounded = sum(row["word"] != "unknown" for row in features)
     drawn = [row for row in found.differences if row.part in _SCORES]
     return fill(
@@ -54,8 +56,10 @@ def render(found: Comparison) -> str:
         index=index,
         scores=scores,
         features=features,
-        better=_changed(rows, "better"),
-        worse=_changed(rows, "worse"),
+        better=better[:_SHOWN],
+        better_more=len(better[_SHOWN:]),
+        worse=worse[:_SHOWN],
+        worse_more=len(worse[_SHOWN:]),
         bounded=bounded,
         chance=math.ceil(2 * ALPHA * bounded),
         figure=Markup(_figure(drawn)),
