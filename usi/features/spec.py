@@ -56,6 +56,8 @@ class FeatureSpec:
     scale
         ``"amount"``: compared by arithmetic means (rates, counts, words). ``"ratio"``: durations,
         by geometric means. ``"interval"``: no true zero, by the Wasserstein distance.
+    span
+        Smallest and largest value of an interval scale; without it the feature is not scored.
     lexical
         Whether it rests on word lists, so that it has a value only in languages that have them.
     description, source
@@ -74,6 +76,7 @@ class FeatureSpec:
     pole: Literal["as_is", "complement"] = "as_is"
     tripwire: bool = False
     scale: Literal["amount", "ratio", "interval"] = "amount"
+    span: tuple[float, float] | None = None
     lexical: bool = False
     description: str = ""
     source: str = ""

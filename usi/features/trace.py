@@ -93,6 +93,7 @@ def _of(
     description: str,
     scored: bool = True,
     scale: Literal["amount", "ratio", "interval"] = "amount",
+    span: tuple[float, float] | None = None,
     source: str = "own definition",
 ) -> FeatureSpec:
     return FeatureSpec(
@@ -104,6 +105,7 @@ def _of(
         unit=unit,
         scored=scored,
         scale=scale,
+        span=span,
         description=description,
         source=source,
     )
@@ -122,6 +124,7 @@ _L1 = (
     _of("conversation", "gap_zero_rate", "share", "zero_gaps", "pairs", scored=False,
         unit="share of steps", description="steps that take no time"),
     _of("conversation", "burstiness", "value", "burst", unit="-1 to 1", scale="interval",
+        span=(-1.0, 1.0),
         source="Goh and Barabasi 2008",
         description="(sd - mean) / (sd + mean) of the time between events; undefined below 4"),
     _of("conversation", "offhours_share", "share", "off_hours", "events",

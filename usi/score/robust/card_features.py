@@ -10,6 +10,7 @@ from usi.features.languages import without_lists
 from usi.features.spec import FeatureSpec
 from usi.score.robust.bounds import folded_spread, maybe, signed_estimate, spread, tidy
 from usi.score.robust.icc import icc1
+from usi.score.robust.interval import apart
 from usi.score.robust.scorable import LANGUAGE, PAIRED_ONLY, no_lists
 from usi.score.robust.study import Study
 from usi.score.robust.terms import ROOT, relative
@@ -68,6 +69,10 @@ def features(result: Study) -> dict[str, FeatureScore]:
             ra, rb = data.replicates.simulator[:, k], data.replicates.human[:, k]
             relative_draws = relative(ra, rb, ratio)
             gaps = np.exp(ra) - np.exp(rb) if spec.scale == "ratio" else ra - rb
+        far = apart(data, spec.name) if spec.scale == "interval" else None
+        if spec.scale == "interval":
+            x = float("nan") if far is None else far.point
+            relative_draws = np.empty(0) if far is None else far.replicates
         slope = 0.5 if spec.scale == "ratio" else (1 / (a + b) if a + b > 0 else float("nan"))
         se = float(data.se[k])
         gap = np.exp(a) - np.exp(b) if spec.scale == "ratio" else a - b
@@ -79,11 +84,15 @@ def features(result: Study) -> dict[str, FeatureScore]:
             scored=spec.scored and spec.name in _scored_names(result),
             human=_value(natural(b, spec), counts[0], spec.unit, "people"),
             simulator=_value(natural(a, spec), counts[1], spec.unit, "the simulator"),
-            score=_feature_score(spec, x, relative_draws, ROOT * se * slope, result),
+            score=_feature_score(
+                spec, x, relative_draws, ROOT * (far.se if far else se * slope), result
+            ),
             gap=signed_estimate(
                 sign * gap, sign * gaps, gap_se, result.rule, unit=spec.unit, n=counts[1]
             ),
-            relative_gap=signed_estimate(
+            relative_gap=not_assessed("an interval scale has no relative gap", unit="share")
+            if spec.scale == "interval"
+            else signed_estimate(
                 sign * x, sign * relative_draws, se * slope, result.rule,
                 unit="share", n=counts[1], reason="neither side shows it",
             ),

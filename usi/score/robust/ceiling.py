@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from usi.features.spec import FeatureSpec
 from usi.score.robust.contrast import Contrast
+from usi.score.robust.interval import cell_names
 from usi.score.robust.sums import SideSums
 from usi.score.robust.terms import ROOT, Terms
 
@@ -120,6 +121,11 @@ def ceilings(
         else:
             loss = 0.0
             for name, c in zip(own.names, own.weight, strict=True):
+                pieces = cell_names(name)
+                if pieces[0] in place:
+                    noise = float(sum(errors[place[piece]] for piece in pieces))
+                    loss += c * min(noise, 1 / ROOT)
+                    continue
                 human = data.human[place[name]]
                 slope = 0.5 if ratio[name] else (1 / (2 * human) if human > 0 else np.inf)
                 # no feature can lose more than all of its points

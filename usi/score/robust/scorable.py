@@ -61,11 +61,12 @@ def scorability(values: Array, specs: Sequence[FeatureSpec]) -> dict[str, Scorab
         known = ~np.isnan(counted[:, column])
         scale, plain = counted[known, column], values[known, column]
         shown = int((plain > 0).sum())
-        hits = int(known.sum()) if spec.scale == "ratio" else int((scale > 0).sum())
+        anywhere = spec.scale != "amount"  # no zero to be above
+        hits = int(known.sum()) if anywhere else int((scale > 0).sum())
         reason, rare = None, False
         if not known.any():
             reason = "no human session has a value"
-        elif spec.scale == "interval":
+        elif spec.scale == "interval" and spec.span is None:
             reason = "an interval scale is compared by its distribution, not by means"
         elif hits < MIN_HUMAN_HITS:
             reason = (

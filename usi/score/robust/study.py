@@ -15,6 +15,7 @@ from usi.score.robust.ceiling import ceilings, perfect_errors
 from usi.score.robust.contrast import Contrast, contrast
 from usi.score.robust.design import Design, detect_design, require_column
 from usi.score.robust.difficulty import Bins, Pool, assign_bins
+from usi.score.robust.interval import with_cells
 from usi.score.robust.options import RobustOptions
 from usi.score.robust.outcomes import (
     Success,
@@ -94,6 +95,7 @@ def study(
     options: RobustOptions,
     *,
     pool: Pool | None = None,
+    weight: str | None = None,
 ) -> Study:
     """Score one simulator against the reference.
 
@@ -107,6 +109,9 @@ def study(
         Choices of the profile.
     pool
         Difficulty of tasks from outcomes that are not being scored.
+    weight
+        Column of the simulator's sessions with what each counts for (standardisation to the
+        people's mix); taken as known in the bootstrap. ``None``: 1 each.
 
     Raises
     ------
@@ -134,25 +139,31 @@ def study(
     people = (ref.frame, place.human, place.human_units, ref.values, success.human, bins.human)
     model = (rows, place.simulator, place.simulator_units, values, success.simulator,
              bins.simulator)  # fmt: skip
-    human, sim = (
-        side_sums(
-            unit=index,
-            units=units,
-            split=_splits(frame, split),
-            bin_index=bin_index,
-            bins=bins.labels,
-            features=names,
-            values=scored_values(natural, specs),
-            hits=(natural > 0).astype(float),
-            success=y,
-            labels=label_indicators(frame),
-            cluster=place.cluster,
+    sides = []
+    for (frame, index, units, natural, y, bin_index), split in (
+        (people, "batch"),
+        (model, "run"),
+    ):
+        scored, pieces = with_cells(
+            scored_values(natural, specs), natural, ref.values, specs, ref.verdicts
         )
-        for (frame, index, units, natural, y, bin_index), split in (
-            (people, "batch"),
-            (model, "run"),
+        sides.append(
+            side_sums(
+                unit=index,
+                units=units,
+                split=_splits(frame, split),
+                bin_index=bin_index,
+                bins=bins.labels,
+                features=(*names, *pieces),
+                values=scored,
+                hits=np.hstack([natural > 0, np.zeros((len(natural), len(pieces)))]),
+                success=y,
+                labels=label_indicators(frame),
+                cluster=place.cluster,
+                weight=rows[weight].to_numpy() if weight and frame is rows else None,
+            )
         )
-    )
+    human, sim = sides
     on_simulator = bins.on_simulator or not design.paired
     data = contrast(
         sim,

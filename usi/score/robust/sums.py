@@ -100,6 +100,7 @@ def side_sums(
     success: Array,
     labels: Array,
     cluster: Index | None = None,
+    weight: Array | None = None,
 ) -> SideSums:
     """Add sessions up. The order of the sessions must already be canonical.
 
@@ -121,6 +122,9 @@ def side_sums(
         Indicators of the five labels, NaN rows without one.
     cluster
         Cluster of each unit; every unit by itself where ``None``.
+    weight
+        What each session counts for in means, shape (sessions,); 1 where ``None``. Sessions and
+        hits are counted as they are.
     """
     keep = unit >= 0
     splits = tuple(sorted({s for s, k in zip(split, keep, strict=True) if k}, key=_natural))
@@ -139,6 +143,8 @@ def side_sums(
     v, y, lab = values[keep], success[keep], labels[keep]
     known, known_y, known_l = ~np.isnan(v), ~np.isnan(y), ~np.isnan(lab[:, 0])
     filled, filled_y = np.where(known, v, 0.0), np.where(known_y, y, 0.0)
+    w = np.ones(len(row)) if weight is None else weight[keep]
+    w_ = w[:, None]
     return SideSums(
         units=tuple(units),
         splits=splits,
@@ -149,14 +155,14 @@ def side_sums(
         bin=rows[:, 2],
         cluster=np.arange(len(units)) if cluster is None else cluster,
         sessions=add(np.ones(len(row))),
-        sums=add(filled),
-        squares=add(filled * filled),
-        counts=add(known.astype(float)),
+        sums=add(filled * w_),
+        squares=add(filled * filled * w_),
+        counts=add(known * w_),
         hits=add(np.where(known, hits[keep], 0.0)),
-        success=add(filled_y),
-        outcomes=add(known_y.astype(float)),
-        labels=add(np.where(known_l[:, None], lab, 0.0)),
-        labelled=add(known_l.astype(float)),
+        success=add(filled_y * w),
+        outcomes=add(known_y * w),
+        labels=add(np.where(known_l[:, None], lab, 0.0) * w_),
+        labelled=add(known_l * w),
     )
 
 

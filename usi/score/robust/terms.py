@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from usi.features.spec import DIMENSIONS, FeatureSpec
 from usi.score.robust.contrast import Contrast
+from usi.score.robust.interval import apart
 from usi.score.robust.scorable import Selection
 
 Array = NDArray[np.float64]
@@ -131,18 +132,33 @@ def feature_terms(
         ratio = np.array([by_name[name].scale == "ratio" for name in selection.scored])
         a, b = data.simulator[columns], data.human[columns]
         x = relative(a, b, ratio)
+        others = {
+            k: found
+            for k, name in enumerate(selection.scored)
+            if by_name[name].scale == "interval" and (found := apart(data, name)) is not None
+        }
+        for k, name in enumerate(selection.scored):
+            if by_name[name].scale == "interval":
+                x[k] = others[k].point if k in others else np.nan
         keep = ~np.isnan(x)
         if keep.sum() < 2 or 2 * keep.sum() < selection.declared:
             continue
+        index = np.flatnonzero(keep)
         columns, ratio, a, b, x = columns[keep], ratio[keep], a[keep], b[keep], x[keep]
-        slope = np.where(ratio, 0.5, 1 / np.where(ratio, 1.0, a + b))
+        amount = ~ratio & ~np.isin(index, list(others))
+        se = data.se[columns] * np.where(amount, 1 / np.where(amount, a + b, 1.0), 0.5)
         draws = None
         if data.replicates is not None:
             r = data.replicates
             draws = relative(r.simulator[:, columns], r.human[:, columns], ratio)
+        for k, found in others.items():
+            at = int(np.flatnonzero(index == k)[0])
+            se[at] = found.se
+            if draws is not None:
+                draws[:, at] = found.replicates
         names = tuple(name for name, k in zip(selection.scored, keep, strict=True) if k)
         weight = np.full(len(x), 1 / len(x))
-        result[dimension] = Terms(dimension, names, weight, x, data.se[columns] * slope, draws)
+        result[dimension] = Terms(dimension, names, weight, x, se, draws)
     return result
 
 
