@@ -69,6 +69,8 @@ def test_reasoning_is_stripped(raw: str, text: str) -> None:
         ("**Customer**: I need help", "I need help", "label_stripped"),
         ("I need help\nAgent: Sure, what?", "I need help", "agent_turn_cut"),
         ("Assistant: How can I help?", "", "agent_turn_cut"),
+        ("Here it is<|im_end|>\n<|im_start|>assistant", "Here it is", "template_mark_cut"),
+        ("ok<end_of_turn>", "ok", "template_mark_cut"),
         ([{"type": "text"}], "", "no_text"),
     ],
 )

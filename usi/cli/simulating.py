@@ -188,7 +188,8 @@ def _check_prices(calls: CallOptions, users: Sequence[UserFactory], setting: Set
     if unknown:
         raise UsageError(
             f"--budget can't be held: the price of {', '.join(unknown)} is not known; give "
-            "price_in and price_out (US dollars a million tokens) in the TOML file, or use --budget-tokens"
+            "price_in and price_out (US dollars a million tokens) in its TOML file, or use "
+            "--budget-tokens"
         )
 
 

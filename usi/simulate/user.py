@@ -30,6 +30,9 @@ _CLOSE = re.compile(
     r"^.*<(?:/\|?|\|/)(?:think|thinking|thought|reasoning|reflection)\|?>", re.S | re.I
 )
 _OPEN = re.compile(r"<\|?(?:think|thinking|thought|reasoning|reflection)\|?>.*\Z", re.S | re.I)
+_TEMPLATE = re.compile(
+    r"(?:<\|(?:im_start|im_end|eot_id|end|endoftext)\|>|<(?:start|end)_of_turn>|</s>).*\Z", re.S
+)
 _OWN_LABEL = re.compile(
     r"^\s*(?:\*\*)?(?:user|customer|me|human)(?:\*\*)?\s*:\s*(?:\*\*)?\s*", re.I
 )
@@ -142,7 +145,8 @@ def clean_reply(raw: Any, defects: Defects) -> Cleaned:
     """Clean a reply by rule and count what was wrong.
 
     Counted: ``reasoning_stripped``, ``label_stripped`` (the reply names its own speaker),
-    ``agent_turn_cut`` (it goes on as the agent), ``no_text`` (content that is no text).
+    ``agent_turn_cut`` (it goes on as the agent), ``template_mark_cut`` (marks of a chat template,
+    and what follows them), ``no_text`` (content that is no text).
     """
     if not isinstance(raw, str):
         if raw is not None:
@@ -151,6 +155,10 @@ def clean_reply(raw: Any, defects: Defects) -> Cleaned:
     text = strip_reasoning(raw)
     if text != raw.strip():
         defects.note("reasoning_stripped")
+    untemplated = _TEMPLATE.sub("", text).strip()
+    if untemplated != text:
+        defects.note("template_mark_cut")
+        text = untemplated
     unlabelled = _OWN_LABEL.sub("", text, count=1)
     if unlabelled != text:
         defects.note("label_stripped")
