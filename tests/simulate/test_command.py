@@ -53,6 +53,7 @@ def test_scripted_users_run_offline_and_the_output_is_scored(tmp_path: Path) -> 
     assert done.code == 0, done.err
     terse, polite = done.json()
     assert (terse["episodes"], terse["wanted"]) == (24, 24)
+    assert terse["rewarded"] == polite["rewarded"] == 24  # the oracle is the ceiling
     assert terse["spent"]["calls"] == 0
     assert "24 of 24 episodes" in done.err
     card = usi(
