@@ -110,7 +110,8 @@ def find_scorecards(paths: Sequence[str | Path]) -> list[Path]:
             continue
         for file in sorted(path.glob("*.json")):
             start = file.read_bytes()[:400]
-            if b'"schema_version"' in start and b'"profile"' in start:
+            own = b'"schema_version"' in start and b'"profile"' in start
+            if own and b'"verdict"' not in start:
                 found.append(file)
     if not found:
         raise UsageError(
@@ -313,7 +314,7 @@ def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> No
     odd = [
         line
         for line in differences(a.signature, b.signature)
-        if not line.startswith(("v:", "survey:", "runs:"))
+        if not line.startswith(("v:", "survey:", "runs:", "sim:"))
     ]
     if odd:
         raise UsageError(
