@@ -11,12 +11,13 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo simulate test lint bench clean
+.PHONY: help demo simulate docs test lint bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   score a synthetic population and write reports/demo/ (no network, no model)"
 	@echo "make simulate   run scripted users over the service desk, score, gate, report (offline)"
+	@echo "make docs   build the documentation into docs/_build/html (no network)"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
@@ -57,6 +58,10 @@ simulate: $(BASE)
 		-o $(SIM)/results.json -o $(SIM)/results.md
 	@echo "SYNTHETIC report: $(SIM)/card.html, results: $(SIM)/results.md"
 
+docs: $(DEV)
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/trees docs docs/_build/html
+	@echo "documentation: docs/_build/html/index.html"
+
 test: $(DEV)
 	@.ci/chromium
 	$(BIN)/pytest -n $(JOBS)
@@ -72,5 +77,5 @@ bench: $(DEV)
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis \
-		.import_linter_cache .benchmarks reports/demo reports/simulate
+		.import_linter_cache .benchmarks reports/demo reports/simulate docs/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -86,7 +86,7 @@ def test_only_the_command_line_ends_the_process() -> None:
 def test_extras_are_declared_and_all_holds_the_optional_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    assert {"nlp", "sim", "logs", "all", "dev"} <= set(extras)
+    assert {"nlp", "sim", "logs", "all", "docs", "dev"} <= set(extras)
     assert extras["all"] == ["usi[nlp,sim,logs]"]
     base = " ".join(project["dependencies"])
     for heavy in ("spacy", "litellm", "rustxes", "pm4py"):
@@ -112,7 +112,7 @@ def test_the_wheel_holds_every_data_file(tmp_path: Path) -> None:
 
 def test_the_makefile_has_its_targets_and_ci_calls_make_test() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for target in ("demo", "test", "lint", "bench", "clean"):
+    for target in ("demo", "docs", "test", "lint", "bench", "clean"):
         assert f"\n{target}:" in makefile
     script = ROOT / ".ci" / "run"
     assert os.access(script, os.X_OK)
