@@ -64,6 +64,7 @@ docs: $(DEV)
 
 test: $(DEV)
 	@.ci/chromium
+	@.ci/npm
 	$(BIN)/pytest -n $(JOBS)
 
 lint: $(DEV)
@@ -77,5 +78,5 @@ bench: $(DEV)
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis \
-		.import_linter_cache .benchmarks reports/demo reports/simulate docs/_build
+		tests/report/html/node_modules .import_linter_cache .benchmarks reports/simulate docs/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

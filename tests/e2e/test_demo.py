@@ -10,6 +10,7 @@ from pathlib import Path
 import browser
 import pytest
 from command import Done, refused, usi
+from helpers import ROOT
 
 NO_NETWORK = """
 import socket
@@ -61,7 +62,7 @@ def test_it_says_where_the_report_is_and_what_it_says(demo: tuple[Done, Path]) -
         assert re.search(r"copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", line)
     gate = said[4].strip()
     assert gate.startswith("Gate at tier B: copy PASS, collapsed PASS (warned: ")
-    assert re.search(r"collapsed\), mild FAIL.*, polite FAIL", gate)
+    assert re.search(r"collapsed\), near INCONCLUSIVE, mild FAIL.*, polite FAIL", gate)
 
 
 def test_the_verdict_beside_the_scorecard_is_the_one_that_is_said(demo: tuple[Done, Path]) -> None:
@@ -69,13 +70,17 @@ def test_the_verdict_beside_the_scorecard_is_the_one_that_is_said(demo: tuple[Do
     assert verdict["verdict"] == "FAIL"
     assert verdict["synthetic"] is True
     found = {part["name"]: part["verdict"] for part in verdict["simulators"]}
-    assert found == {"copy": "PASS", "collapsed": "PASS", "mild": "FAIL", "polite": "FAIL"}
+    assert found == {
+        "copy": "PASS", "collapsed": "PASS", "near": "INCONCLUSIVE", "mild": "FAIL",
+        "polite": "FAIL",
+    }  # fmt: skip
 
 
 def test_the_collapsed_simulator_is_named_as_such(demo: tuple[Done, Path]) -> None:
     card = json.loads((demo[1] / "scorecard.json").read_text())
     found = {entry["name"]: entry["collapsed"] for entry in card["simulators"]}
-    assert found == {"copy": False, "collapsed": True, "mild": False, "polite": False}
+    assert [name for name, collapsed in found.items() if collapsed] == ["collapsed"]
+    assert set(found) == {"copy", "collapsed", "near", "mild", "polite"}
 
 
 def test_settings_of_a_workspace_do_not_touch_the_demo(
@@ -92,7 +97,7 @@ def test_the_known_defects_are_found(demo: tuple[Done, Path]) -> None:
     card = json.loads((demo[1] / "scorecard.json").read_text())
     assert card["synthetic"] is True
     side = {entry["name"]: entry for entry in card["simulators"]}
-    assert set(side) == {"copy", "mild", "polite", "collapsed"}
+    assert set(side) == {"copy", "near", "mild", "polite", "collapsed"}
     value = {name: entry["index"]["value"] for name, entry in side.items()}
     assert value["copy"] > value["mild"] > value["polite"]
     for entry in side.values():
@@ -113,7 +118,7 @@ def test_it_can_run_again_and_gives_the_same_bytes(demo: tuple[Done, Path], tmp_
     done = usi("demo", "-o", tmp_path / "x", "--quiet")
     assert done.code == 0
     assert done.err == ""
-    for form in ("json", "md", "html"):
+    for form in ("json", "md", "html", "report.json", "evidence.json"):
         name = f"scorecard.{form}"
         assert (tmp_path / "x" / name).read_bytes() == (demo[1] / name).read_bytes()
     assert usi("demo", "-o", tmp_path / "x").code == 0
@@ -141,5 +146,33 @@ def test_scoring_files_needs_no_network(offline: dict[str, str], tmp_path: Path)
 def test_the_report_opens_in_a_browser(demo: tuple[Done, Path], tmp_path: Path) -> None:
     dom = browser.run(demo[1] / "scorecard.html", tmp_path, "--dump-dom")
     assert "SYNTHETIC DATA" in dom
-    for name in ("copy", "mild", "polite", "collapsed"):
-        assert f"{name}</th>" in dom
+    for name in ("copy", "near", "mild", "polite", "collapsed"):
+        assert f">{name}</span></a></th>" in dom
+
+
+def test_the_page_is_small_enough_to_pass_on(demo: tuple[Done, Path]) -> None:
+    assert (demo[1] / "scorecard.html").stat().st_size < 2**20
+
+
+def test_the_kept_report_is_the_page_of_its_own_files(tmp_path: Path) -> None:
+    """Where a page is changed, `make demo` renews what stands in the repository."""
+    kept = ROOT / "reports" / "demo"
+    done = usi(
+        "report", kept / "scorecard.json", "--verdict", kept / "verdict.json",
+        "-o", tmp_path / "page.html",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    assert (kept / "scorecard.html").stat().st_size < 2**20
+    assert (kept / "scorecard.html").read_bytes() == (tmp_path / "page.html").read_bytes(), (
+        "reports/demo is of another page: run make demo and commit it"
+    )
+
+
+def test_the_demo_page_says_how_many_tasks_would_settle_it(demo: tuple[Done, Path]) -> None:
+    verdict = json.loads((demo[1] / "verdict.json").read_text())
+    page = (demo[1] / "scorecard.html").read_text()
+    near = next(part for part in verdict["simulators"] if part["name"] == "near")
+    tasks = [need for need in near["needed"] if need["kind"] == "tasks"]
+    assert tasks
+    assert tasks[0]["amount"] > tasks[0]["now"] == 165
+    assert tasks[0]["text"] in page

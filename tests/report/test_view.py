@@ -10,7 +10,7 @@ import pytest
 from report.cards import HOSTILE, NO_SURVEY, card, simulator
 from rich.console import Console
 
-from usi.report import markdown, page, view
+from usi.report import html, markdown, view
 from usi.report.forms import FORMS
 from usi.report.table import print_scorecard
 from usi.score.scorecard import Scorecard
@@ -22,7 +22,7 @@ def terminal(scorecard: Scorecard, width: int = 170) -> str:
     return stream.getvalue()
 
 
-SPELLED = pytest.mark.parametrize("form", [terminal, markdown.render, page.render])
+SPELLED = pytest.mark.parametrize("form", [terminal, markdown.render])
 FULL = card(
     simulator("beta", 70.0), simulator("alpha", 70.0), simulator("best", 80.0, 6),
     simulator("mute", None),
@@ -134,6 +134,6 @@ def test_published_shape_by_hand() -> None:
     assert five["usi"] == [70.0, 0.75]
 
 
-@pytest.mark.parametrize("form", [markdown.render, page.render])
+@pytest.mark.parametrize("form", [markdown.render, html.render])
 def test_equal_cards_give_equal_bytes(form) -> None:
     assert form(FULL) == form(Scorecard.model_validate_json(FULL.to_json()))

@@ -12,7 +12,8 @@ from usi.cli.options import Force, Quiet
 
 if TYPE_CHECKING:
     from usi.cli.scoring import Request
-    from usi.gate.verdict import SimulatorVerdict
+    from usi.gate.verdict import SimulatorVerdict, Verdict
+    from usi.phantom import PhantomSpec
     from usi.score.scorecard import Scorecard
 
 
@@ -48,11 +49,14 @@ def command(
       usi demo -o elsewhere --seed 11
     """  # fmt: skip
     import tempfile
+    from dataclasses import replace
 
     from usi.cli.options import pick
     from usi.cli.scoring import Request, scored, write
     from usi.cli.settings import find_workspace
-    from usi.phantom import build_phantom
+    from usi.gate.criteria import tier
+    from usi.gate.gate import gate_scorecard
+    from usi.phantom import DEMO_SIMULATORS, build_phantom
     from usi.report import view
 
     workspace = find_workspace()
@@ -64,7 +68,7 @@ def command(
     chosen = pick(seed, own.seed, 7) or 0
     with tempfile.TemporaryDirectory(prefix="usi-demo-") as made:
         with working("drawing a synthetic population ...", quiet=quiet):
-            phantom = build_phantom(made, seed=chosen)
+            phantom = build_phantom(made, seed=chosen, simulators=(*DEMO_SIMULATORS, near()))
         requests = [
             Request(
                 simulators=tuple(map(str, phantom.simulators.values())),
@@ -74,14 +78,16 @@ def command(
                 outputs=files,
                 force=force,
                 plain=True,
+                alone=profile != "robust",
             )
             for profile, files in (("robust", outputs), ("tau-usi", published))
         ]
         _claim(requests, verdicts, force=force)
         done = [scored(request, quiet=quiet) for request in requests]
+        done[0] = replace(done[0], verdict=gate_scorecard(done[0].card, tier("B")))
         written = [path for d, r in zip(done, requests, strict=True) for path in write(d, r)]
     robust, plain = (each.card for each in done)
-    verdict = _gated(robust, verdicts, force=force)
+    verdict = _gated(robust, done[0].verdict, verdicts, force=force)
     for path in (*written, *verdicts):
         note(f"written: {path}", quiet=quiet)
     out(f"SYNTHETIC demo report: {outputs[-1]}\n")
@@ -99,13 +105,23 @@ def _claim(requests: list[Request], verdicts: tuple[Path, ...], *, force: bool) 
     files.claim(verdicts, known=(".json", ".md"), force=force)
 
 
-def _gated(card: Scorecard, outputs: tuple[Path, ...], *, force: bool) -> str:
-    """Gate at tier B, write the verdict, and say it in a line."""
-    from usi.gate.criteria import tier
-    from usi.gate.gate import gate_scorecard
+def near() -> PhantomSpec:
+    """A simulator so near to people that the demo's data can't tell: what INCONCLUSIVE is."""
+    from dataclasses import replace
+
+    from usi.phantom import at_strength
+
+    return replace(at_strength(0.18), name="near")
+
+
+def _gated(
+    card: Scorecard, verdict: Verdict | None, outputs: tuple[Path, ...], *, force: bool
+) -> str:
+    """Write the verdict at tier B, and say it in a line."""
     from usi.report import files, verdict_markdown
 
-    verdict = gate_scorecard(card, tier("B"))
+    if verdict is None:
+        return ""
     files.claim(outputs, known=(".json", ".md"), force=force)
     texts = (verdict.to_json(), verdict_markdown.render(verdict))
     files.write_all({p: files.text(t) for p, t in zip(outputs, texts, strict=True)})

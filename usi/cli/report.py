@@ -164,8 +164,15 @@ def _figures(
     drawn = named(card, verdict, beside)
     paths = {name: folder / f"{name}.{form}" for name in drawn}
     files.claim(tuple(paths.values()), known=(f".{form}",), force=force)
-    footer = card.signature if not card.synthetic else f"SYNTHETIC  {card.signature}"
+    footer = _footer(card)
     return {
         paths[name]: files.raw(render(figure, form, footer=footer))
         for name, figure in drawn.items()
     }
+
+
+def _footer(card: Scorecard) -> str:
+    """Where the numbers of a figure come from, in a line that fits below it."""
+    wanted = ("profile:", "corpus:", "tasks:", "batches:", "runs:", "v:")
+    fields = [part for part in card.signature.split("|") if part.startswith(wanted)]
+    return ("SYNTHETIC  " if card.synthetic else "") + "  ".join(fields)

@@ -46,6 +46,8 @@ class Request:
     """Columns that a gate's criteria ask for."""
     plain: bool = False
     """Whether the defaults take the place of the settings of a workspace."""
+    alone: bool = False
+    """Whether the files that a report reads are left out."""
     examples: bool = True
     """Whether texts of transcripts may be kept beside the card and shown in a page."""
     outputs: tuple[Path, ...] = ()
@@ -225,7 +227,8 @@ def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
 
     contents: dict[Path, bytes] = {}
     forms = {path: files.form_of(path, known_forms()) for path in request.outputs}
-    beside = made_beside(done, request) if {".json", ".html"} & set(forms.values()) else None
+    wanted = {".json", ".html"} & set(forms.values()) and not request.alone
+    beside = made_beside(done, request) if wanted else None
     for path, form in forms.items():
         if form == SESSIONS:
             contents[path] = _sessions(done.result)
@@ -234,9 +237,9 @@ def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
             contents[path] = page.encode("utf-8")
         else:
             contents[path] = FORMS[form](done.card, path).encode("utf-8")
-        if form == ".json" and beside is not None:
+        if form == ".json":
             contents[_tasks_path(path)] = done.sums
-            contents |= beside_files(path, beside)
+            contents |= beside_files(path, beside) if beside is not None else {}
     return contents
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from usi.report import markdown, page
+from usi.report import html, markdown
 from usi.score.export import aggregate_metrics, published_rows, to_text
 from usi.score.scorecard import Scorecard
 
@@ -31,7 +31,8 @@ def _markdown(card: Scorecard, _: Path) -> str:
 
 
 def _page(card: Scorecard, _: Path) -> str:
-    return page.render(card)
+    """The page of a scorecard alone; `usi.cli.scoring` knows more and shows it."""
+    return html.render(card)
 
 
 def _csv(card: Scorecard, _: Path) -> str:

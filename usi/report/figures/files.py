@@ -162,7 +162,8 @@ def _scatter(axes: Axes, figure: Scatter) -> None:
         axes.plot(x, y, "o", color=OWN, markersize=6)
         axes.annotate(
             f"{_shown(pair.label)}\n{pair.tasks} tasks", (x, y), textcoords="offset points",
-            xytext=(9, -16), fontsize=6.5, color=SOFT,
+            xytext=(-7, 6) if y >= x else (7, -16), ha="right" if y >= x else "left",
+            fontsize=6.5, color=SOFT,
         )  # fmt: skip
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)

@@ -75,7 +75,7 @@ class Docs:
         limits = interval(found, code)
         if not limits:
             return value
-        text = Markup('{} <i class="bounds">{}</i>').format(written(found["value"], code), limits)
+        text = Markup("{} <i>{}</i>").format(written(found["value"], code), limits)
         return marked(pointer, f"e{code}", text)
 
 

@@ -9,7 +9,6 @@ from usi.report.html.formats import codes_of, unit_of
 from usi.report.html.sections.top import EASY, HARD, easy_mode
 from usi.report.html.source import One
 
-
 LONG = 30
 """Units of so many characters say too much for a sentence; they stand in the table."""
 

@@ -27,6 +27,7 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
     )
     return {
         "label": " and ".join(sorted(labels)) or "index",
+        "mixed": len(labels) > 1,
         "figure": Markup(draw(build.overview(source.card, asked))),
         "rows": [_row(one) for one in ones],
         "components": [
@@ -46,6 +47,7 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
 def _row(one: One) -> dict[str, Any]:
     return {
         "one": one,
+        "label": view.index_label(one.card.index),
         "published": f"d:/published/simulators/{step(one.card.name)}/value",
         "easy": easy_mode(one),
     }

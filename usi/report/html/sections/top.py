@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from usi.report import view
 from usi.report.figures import build
 from usi.report.figures.inline import draw
 from usi.report.html.docs import step
@@ -20,6 +21,7 @@ def context(one: One) -> dict[str, Any]:
     """What the template of the top needs."""
     card, docs = one.card, one.source.docs
     return {
+        "label": view.index_label(card.index),
         "state": one.verdict.verdict if one.verdict else None,
         "needed": [f"{one.v}/needed/{k}" for k in range(len(one.verdict.needed))]
         if one.verdict
