@@ -21,6 +21,7 @@ help:
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
+	@echo "make study  validation on populations of known truth: writes docs/validation.md (minutes)"
 	@echo "make clean  remove the environment and what tests and tools left behind"
 
 $(VENV)/pyvenv.cfg:
@@ -75,6 +76,9 @@ lint: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks
+
+study: $(DEV)
+	$(BIN)/python benchmarks/bench_study.py
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis \

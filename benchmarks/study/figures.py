@@ -1,4 +1,4 @@
-"""Figures of the page: SVG with a fixed salt and no date, so that equal numbers give equal bytes."""
+"""Figures of the page: SVG with a fixed salt and no date; equal numbers give equal bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ STYLE = {
 }
 DESIGNS = ("50x1x1", "50x3x3", "165x1x1", "165x3x3", "495x1x1", "495x3x3")
 PARTS = ("index", "conversation", "information", "clarification", "reaction", "outcome")
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "h", "p")
 
 
 def title_of(part: str) -> str:
@@ -61,25 +60,23 @@ def false_pass(r: dict[str, Any]) -> Figure:
     """P(L > true score) of every simulator, by part, in three designs."""
     figure = Figure(figsize=(7.2, 3.6), layout="constrained")
     axes = figure.subplots(1, 3, sharey=True)
-    names = list(dict.fromkeys(n for d in r["paired"].values() for n in d))
     for axis, design in zip(axes, ("50x3x3", "165x3x3", "495x3x3"), strict=True):
         for limit, style in ((5, "-"), (8, ":")):
             axis.axhline(limit, color=RED, lw=1, ls=style)
         for at, part in enumerate(PARTS):
-            shown = [
-                (names.index(n), s["parts"][part]["false_pass"])
-                for n, s in r["paired"][design].items()
-            ]
-            for k, (mark, found) in enumerate(shown):
-                axis.errorbar(
-                    at + 0.6 * ((k + 0.5) / len(shown) - 0.5),
-                    found["percent"],
-                    yerr=found["error"],
-                    fmt=MARKS[mark % len(MARKS)],
-                    ms=3.5,
-                    lw=0.8,
-                    color=BLUE if part == "index" else GREEN,
-                )
+            shown = [s["parts"][part]["false_pass"] for s in r["paired"][design].values()]
+            axis.errorbar(
+                [at + 0.7 * ((k + 0.5) / len(shown) - 0.5) for k in range(len(shown))],
+                [found["percent"] for found in shown],
+                yerr=[
+                    [min(found["error"], found["percent"]) for found in shown],
+                    [found["error"] for found in shown],
+                ],
+                fmt="s" if part == "index" else "o",
+                ms=2.5,
+                lw=0.8,
+                color=BLUE if part == "index" else GREEN,
+            )
         axis.set_xticks(
             range(len(PARTS)),
             [title_of(p) for p in PARTS],

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from study.cells import Cell
 from study.classifier import Seen
 from study.paired import COLUMNS, NAMES, Row
