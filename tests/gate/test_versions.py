@@ -294,3 +294,31 @@ def test_plan_pick_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> 
     picked = json.loads(capsys.readouterr().out)["picked"]
     assert all(part["task"].startswith("airline_") for part in picked)
     assert call("plan", "--pick", "5", "--domain", "nowhere") == 2
+
+
+def test_rank_and_compare_write_pages(cards: Path, tmp_path: Path) -> None:
+    copy, polite = cards / "copy.json", cards / "polite.json"
+    board, change = tmp_path / "board.html", tmp_path / "change.html"
+    assert call("gate", str(copy), "--tier", "C", "--exit-zero", "--print", "none",
+                "-o", str(cards / "copy.verdict.json")) == 0  # fmt: skip
+    try:
+        arguments = ["-o", str(board), "-o", str(tmp_path / "board.md"), "--print", "none"]
+        assert call("rank", str(cards), *arguments, "--as-of", "2026-12-01") == 0
+        again = tmp_path / "again.html"
+        reversed_ = [str(path) for path in reversed(find_scorecards([cards]))]
+        assert call("rank", *reversed_, "-o", str(again), "--as-of", "2026-12-01") == 0
+    finally:
+        (cards / "copy.verdict.json").unlink()
+    assert board.read_bytes() == again.read_bytes()
+    text = board.read_text(encoding="utf-8")
+    assert "copy.verdict.json" in text
+    assert "SYNTHETIC DATA" in text
+    assert str(cards) not in text
+    assert text.count("</table>") >= 4  # three tables of their own, and the records
+    assert "## Admission records" in (tmp_path / "board.md").read_text(encoding="utf-8")
+    assert call("compare", str(copy), str(polite), "-o", str(change), "--print", "none") == 0
+    assert "No: it is further away, and that is more than noise." in change.read_text("utf-8")
+    before = copy.read_bytes()
+    assert call("rank", str(cards), "-o", str(copy), "--force") == 2
+    assert call("compare", str(copy), str(polite), "-o", str(polite), "--force") == 2
+    assert copy.read_bytes() == before

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from report.cards import HOSTILE
 
 from usi.estimate import Estimate
 from usi.gate.admission import Admission
+from usi.gate.board import Entry
 from usi.gate.compare import judged
 from usi.gate.rank import Ranked, Ranking
-from usi.gate.table import Comparison, Entry, Leaderboard, Rankings
+from usi.gate.table import Comparison, Leaderboard, Rankings
 
 
 def share(value: float, low: float, high: float) -> Estimate:
@@ -73,7 +76,7 @@ def rankings(name: str = HOSTILE, *, expired: bool | None = False) -> Rankings:
         entries={
             name: entry("a.json", 91.24, admission(expired=expired)),
             "b/two~": entry("b.json", 90.13, admission("INCONCLUSIVE", expired=expired)),
-            "third": entry("c.json", 7.5),
+            "third": replace(entry("c.json", 7.5), doubts=(f"collapsed {HOSTILE}",)),
         },
     )
     return Rankings((board,), (("old.json", f"no bounds {HOSTILE}"),), ("a note",), "2026-12-01")

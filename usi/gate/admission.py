@@ -1,7 +1,7 @@
 """Admission records: what a gate said about a simulator, on which numbers, and until when.
 
 A verdict file beside a scorecard becomes a record where it is on the very numbers of that
-scorecard: the same name, signature and index. A verdict on other numbers says nothing here.
+scorecard: the same name, signature and values. A verdict on other numbers says nothing here.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from usi.errors import InputError
+from usi.estimate import Estimate
 from usi.gate.age import scored_on
 from usi.gate.design import parse_date
-from usi.gate.verdict import Verdict
+from usi.gate.verdict import Check, Verdict
 from usi.score.scorecard import Scorecard, SimulatorCard
 
 _MARK = b'"criteria_fingerprint"'
@@ -121,17 +122,25 @@ def admissions(
 
 
 def _is_on(verdict: Verdict, card: Scorecard, simulator: SimulatorCard) -> bool:
+    signature = simulator.signature or card.signature
     if verdict.signature != card.signature:
         return False
     for part in verdict.simulators:
-        if part.name != simulator.name or part.signature != simulator.signature:
-            continue
-        value = next((check.value for check in part.checks if check.id == "index"), None)
-        mine = simulator.index.value
-        if value is None or mine is None:
-            return value is mine
-        return abs(value - mine) <= _TOLERANCE
+        if part.name == simulator.name and part.signature == signature:
+            return _same_numbers(part.checks, simulator)
     return False
+
+
+def _same_numbers(checks: Iterable[Check], simulator: SimulatorCard) -> bool:
+    """Whether every value that the checks tell is the scorecard's, and they tell one at all."""
+    mine: dict[str, Estimate | None] = {"index": simulator.index, **simulator.components}
+    mine["success_gap"] = simulator.success_gap
+    told = [(check.value, mine[check.id]) for check in checks if check.id in mine]
+    pairs = [(value, own) for value, own in told if value is not None]
+    return bool(pairs) and all(
+        own is not None and own.value is not None and abs(own.value - value) <= _TOLERANCE
+        for value, own in pairs
+    )
 
 
 def _end(age: int | None, scored: str | None, corpus: str | None) -> tuple[date | None, str]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
-from usi.gate.admission import Admission, admissions, find_verdicts
+from usi.gate.admission import find_verdicts
+from usi.gate.board import Entry, entry_of, plain_estimate
 from usi.gate.compare import Difference, judged, paired_differences
 from usi.gate.evidence import (
     Evidence,
@@ -24,36 +25,6 @@ from usi.gate.verdict import Verdict
 from usi.score.robust.bounds import tidy
 from usi.score.robust.terms import PARTS
 from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What stands beside a simulator's place.
-
-    Attributes
-    ----------
-    file
-        Name of its scorecard.
-    index, ceiling
-        The score with the bounds that a gate decides by; what a perfect simulator would score.
-    success_gap
-        Simulator success minus human success; ``None`` where it is not assessed.
-    identity
-        What the simulator is (model, prompt, harness, ...), as far as the data say.
-    admissions
-        What gates said on these very numbers.
-    """
-
-    file: str
-    signature: str
-    index: Estimate
-    ceiling: float | None
-    success_gap: Estimate | None
-    tasks: int
-    sessions: int
-    runs: int | None
-    identity: dict[str, str]
-    admissions: tuple[Admission, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,30 +183,9 @@ def _board(
             name: human.components[name].value for name in PARTS if name in human.components
         },
         entries={
-            name: _entry(found, verdicts, as_of) for name, found in zip(names, group, strict=True)
+            name: entry_of(found, verdicts, as_of) for name, found in zip(names, group, strict=True)
         },
     )
-
-
-def _entry(found: Evidence, verdicts: Sequence[tuple[str, Verdict]], as_of: str | None) -> Entry:
-    card = found.simulator
-    return Entry(
-        file=Path(found.path).name,
-        signature=found.signature,
-        index=plain_estimate(card.index),
-        ceiling=card.index.ceiling_at_n,
-        success_gap=card.success_gap,
-        tasks=card.n.tasks,
-        sessions=card.n.sessions,
-        runs=card.n.runs,
-        identity=dict(card.identity),
-        admissions=admissions(found.path, found.card, card, verdicts, as_of=as_of),
-    )
-
-
-def plain_estimate(part: Component) -> Estimate:
-    """A component without what only components have."""
-    return Estimate(**part.model_dump(include=set(Estimate.model_fields)))
 
 
 @dataclass(frozen=True)

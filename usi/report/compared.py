@@ -109,6 +109,8 @@ def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
             f"{board.ranking.excess:.1f} points; run it again on fresh seeds before gating it, and "
             f"gate with --family-size {k} where any that passes is accepted.",
         ]
+    for row in board.ranking.rows:
+        notes += [f"{row.name}: {doubt}" for doubt in board.entries[row.name].doubts]
     notes.append(f"signature {board.signature}")
     return Grid("Ranking", head, tuple(rows), (*notes, *more))
 

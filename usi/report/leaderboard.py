@@ -78,6 +78,7 @@ def _board(board: Leaderboard, at: int, of: int) -> dict[str, Any]:
                 "admissions": records,
                 "passed": [a for a in entry.admissions if a.verdict == "PASS"],
                 "leads": row.group == 1,
+                "doubts": [f"{beside}/doubts/{i}" for i in range(len(entry.doubts))],
             }
         )
     passed = [row["passed"] for row in rows if row["passed"]]
