@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from usi.errors import unknown_name
+from usi.errors import UsageError, unknown_name
 from usi.features.extract import extract_table
 from usi.features.table import SessionTable
 from usi.load import LoadNotes, LoadOptions, open_sessions
@@ -260,7 +260,11 @@ def score_with_tables(
     `progress` is called with (done, total) permutations of a full two-sample test.
     """
     options = options or ScoreOptions()
-    chosen = get_profile(profile)
+    chosen = get_profile("log" if profile is None and options.log else profile)
+    if chosen.name == "log":
+        return _score_logs(simulators, human, chosen, options)
+    if options.log is not None:
+        raise UsageError(f"a log's configuration was given, and the profile is {chosen.name!r}")
     reference, people = read_people(human, chosen.name, options)
     candidates = read_candidates(simulators, chosen.name, options)
     other = options.robust is not None and options.robust.other_agent
@@ -288,6 +292,24 @@ def score_with_tables(
     )
     card = with_agents(card, candidates.tables)
     return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys)
+
+
+def _score_logs(
+    simulators: Paths | Tables,
+    human: str | Path | SessionTable,
+    chosen: Profile,
+    options: ScoreOptions,
+) -> ScoreResult:
+    """The road of operational logs: cases in place of conversations."""
+    from usi.diagnose.log_attach import attach_log_diagnostics
+    from usi.score.log.inputs import read_sides
+
+    sides = read_sides(simulators, human, options)
+    real, found = sides.people.tables[""], sides.candidates.tables
+    context = make_context(sides.reference, sides.people, sides.candidates, [])
+    card = chosen.score_tables(real, found, surveys=None, options=options, context=context)
+    card = attach_log_diagnostics(card, real, found, sides.traces, options)
+    return ScoreResult(card, chosen, real, found)
 
 
 def _diagnosed(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -38,6 +38,8 @@ class LogRun:
         Signature fields of the choices, ``name:value`` joined by ``|``.
     label
         Name of the log.
+    watch
+        Sees every frame of whole cases as they are counted.
     """
 
     store: CaseStore
@@ -45,6 +47,7 @@ class LogRun:
     options: TraceOptions
     side: Side
     config: str
+    watch: Callable[[pl.DataFrame], None] | None = None
     notes: LogNotes = field(init=False)
     label: str = field(init=False)
 
@@ -92,6 +95,8 @@ class LogRun:
         if self.options.duplicates == "drop":
             frame = without_duplicates(frame)
         frame = self._cut(frame)
+        if self.watch is not None:
+            self.watch(frame)
         cases = count_cases(frame, self.shape, self.classes, self.options)
         self.notes.cases += cases.height
         if self.classes is not None:
@@ -181,6 +186,7 @@ def run_log(
     name: str | None = None,
     options: TraceOptions | None = None,
     without_classes: bool = False,
+    watch: Callable[[pl.DataFrame], None] | None = None,
 ) -> LogRun:
     """Read a log once and make ready to count its cases.
 
@@ -198,6 +204,8 @@ def run_log(
         Choices in place of those of the configuration.
     without_classes
         Go on without a class map: L3, reopenings and the outcome stay undefined.
+    watch
+        Called with every frame of whole, sorted cases (for distances of sequences).
 
     Raises
     ------
@@ -217,7 +225,7 @@ def run_log(
         )
     stream = log if isinstance(log, EventStream) else open_log(log, config.layout, name=name)
     store = CaseStore(stream, check=None if classes is None else classes.check)
-    return LogRun(store, classes, options or options_of(config), side, config.tag)
+    return LogRun(store, classes, options or options_of(config), side, config.tag, watch)
 
 
 def extract_log_table(

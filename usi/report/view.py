@@ -33,14 +33,26 @@ class Row:
     counts: tuple[str, ...]
     share: float | None
     """Index as a share of 100, for a bar; ``None`` without a value."""
+    titles: tuple[str, ...] = COMPONENTS
+    """Names of the components, as the profile has them."""
 
 
 COUNTS = ("tasks", "sessions", "runs")
 
 
+def component_title(card: Scorecard, name: str) -> str:
+    """Name of a component as the profile of the card calls it."""
+    if card.profile.partition("@")[0] != "log":
+        return name
+    from usi.features.trace import TITLES
+
+    return {**TITLES, "survey": "satisfaction"}.get(name, name)
+
+
 def head(rows: Sequence[Row]) -> tuple[str, ...]:
     """Names of the columns after the name; the ceiling only where a row has one."""
-    return ("index", *_if_known(rows, "ceiling"), *COMPONENTS, *COUNTS)
+    titles = rows[0].titles if rows else COMPONENTS
+    return ("index", *_if_known(rows, "ceiling"), *titles, *COUNTS)
 
 
 def cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -63,7 +75,12 @@ def sides(card: Scorecard) -> list[SideCard]:
 
 
 def index_label(index: Index) -> str:
-    """Name of an index with its number of terms, which belongs to it: ``USI(5)``, ``USI(6)``."""
+    """Name of an index with its number of terms, which belongs to it: ``USI(5)``, ``USI(6)``.
+
+    Of a log, where a component may not be measurable, ``USI-log (4 of 6)``.
+    """
+    if index.name == "USI-log" and index.terms:
+        return f"{index.name} ({index.terms} of {index.terms_possible})"
     return f"{index.name}({index.terms})" if index.terms else index.name
 
 
@@ -111,6 +128,7 @@ def rows(card: Scorecard) -> list[Row]:
                     else _plural(passes, "run", "runs"),
                 ),
                 share=None if side.index.value is None else side.index.value / 100,
+                titles=tuple(component_title(card, name) for name in COMPONENTS),
             )
         )
     return found

@@ -13,6 +13,7 @@ from usi.load.options import MAX_RECORD, LoadOptions
 if TYPE_CHECKING:
     from usi.features.table import SessionTable
     from usi.records import SurveyAnswer
+    from usi.score.log.options import LogChoices
     from usi.score.robust.options import RobustOptions
     from usi.score.scorecard import InputFile
 
@@ -54,6 +55,8 @@ class ScoreOptions:
         published seed 42 and takes no other.
     robust
         Choices that only the profile ``robust`` knows; ``None`` for its defaults.
+    log
+        How operational logs are read and compared (profile ``log``).
     held_out
         Whether the held-out part of a corpus may be read: only where the card is gated at once.
     language
@@ -74,6 +77,7 @@ class ScoreOptions:
     map: Mapping[str, str] = field(default_factory=dict)
     seed: int = 7
     robust: RobustOptions | None = None
+    log: LogChoices | None = None
     held_out: bool = False
     language: str | None = None
 

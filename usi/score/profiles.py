@@ -32,6 +32,8 @@ _MODULES: dict[str, str] = {
     "tau-usi": "usi.score.tau_usi",
     "robust": "usi.score.robust",
 }
+_LOG_MODULES: dict[str, str] = {"log": "usi.score.log"}
+"""Profiles of operational logs; never taken by default, nor listed with those of conversations."""
 
 
 class Scorer(Protocol):
@@ -74,7 +76,7 @@ class Profile:
     tag
         Name with version as it stands in signatures, such as ``"robust@1"``.
     index
-        Name of its index, ``"USI"`` or ``"USI-R"``.
+        Name of its index, ``"USI"``, ``"USI-R"`` or ``"USI-log"``.
     description
         One line for ``usi doctor`` and the documentation.
     score_tables
@@ -94,15 +96,20 @@ class Profile:
 
 @cache
 def _installed(name: str) -> bool:
-    module = _MODULES.get(name)
+    module = {**_MODULES, **_LOG_MODULES}.get(name)
     if module is None or find_spec(module) is None:
         return False
     return isinstance(getattr(import_module(module), "PROFILE", None), Profile)
 
 
 def profile_names() -> tuple[str, ...]:
-    """Names of the profiles that are installed."""
+    """Names of the profiles of conversations that are installed."""
     return tuple(name for name in _MODULES if _installed(name))
+
+
+def log_profile_names() -> tuple[str, ...]:
+    """Names of the profiles of operational logs that are installed."""
+    return tuple(name for name in _LOG_MODULES if _installed(name))
 
 
 def default_profile() -> str:
@@ -119,8 +126,9 @@ def get_profile(name: str | None = None) -> Profile:
         Where there is no such profile, with near matches.
     """
     wanted = default_profile() if name is None else name
-    for known in profile_names():
-        profile: Profile = import_module(_MODULES[known]).PROFILE
+    modules = {**_MODULES, **_LOG_MODULES}
+    for known in (*profile_names(), *log_profile_names()):
+        profile: Profile = import_module(modules[known]).PROFILE
         if wanted in (known, profile.tag):
             return profile
-    raise unknown_name("profile", wanted, profile_names())
+    raise unknown_name("profile", wanted, (*profile_names(), *log_profile_names()))

@@ -270,6 +270,10 @@ class SimulatorCard(SideCard):
     floors: dict[str, Estimate] = Field(
         default_factory=dict, description="index of degenerate users, by anchor"
     )
+    log_distances: dict[str, Estimate] = Field(
+        default_factory=dict,
+        description="of operational logs: n-gram and time distances, and the real log's own",
+    )
     user_errors: dict[str, int] = Field(
         default_factory=dict, description="sessions by what the harness says the user did wrong"
     )

@@ -74,7 +74,8 @@ def with_cells(
         Natural values of the people, which give the standard deviations.
     """
     place = {spec.name: k for k, spec in enumerate(specs)}
-    blocks, names = [scored], []
+    blocks = [scored]
+    names: list[str] = []
     for spec in spanned(specs, verdicts):
         at = place[spec.name]
         if spec.span is not None:
@@ -103,8 +104,11 @@ class Apart:
     replicates: Array
 
 
-def apart(data: Contrast, feature: str) -> Apart | None:
-    """Distance in one feature; ``None`` where it has no cells or a side has no value."""
+def apart(data: Contrast, feature: str, most: float = 1.0) -> Apart | None:
+    """Distance in one feature, at most `most`.
+
+    ``None`` where it has no cells or a side has no value.
+    """
     first = cell_names(feature)[0]
     if first not in data.features:
         return None
@@ -116,5 +120,5 @@ def apart(data: Contrast, feature: str) -> Apart | None:
     draws = np.empty(0)
     if data.replicates is not None:
         moved = data.replicates.simulator[:, own] - data.replicates.human[:, own]
-        draws = np.clip(moved @ np.where(gap < 0, -1.0, 1.0), -1.0, 1.0)
-    return Apart(min(1.0, float(np.abs(gap).sum())), float(data.se[own].sum()), draws)
+        draws = np.clip(moved @ np.where(gap < 0, -1.0, 1.0), -most, most)
+    return Apart(min(most, float(np.abs(gap).sum())), float(data.se[own].sum()), draws)
