@@ -13,6 +13,7 @@ from usi.errors import UsageError
 if TYPE_CHECKING:
     from usi.gate.verdict import Verdict
     from usi.report.evidence_view import Beside
+    from usi.report.figures.model import Figure
     from usi.report.files import Writer
     from usi.score.scorecard import Scorecard
 
@@ -46,6 +47,15 @@ def command(
         Path | None,
         typer.Option(
             "--figures", metavar="DIR", help="Write every figure there.", show_default=False
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--figure",
+            metavar="NAME",
+            show_default=False,
+            help="Only this figure, such as index or SIM.outcome (several times; default: all).",
         ),
     ] = None,
     figure_form: Annotated[
@@ -97,7 +107,8 @@ def command(
         for path, form in forms.items()
     }
     if figures is not None:
-        writers |= _figures(figures, figure_form, card, found, beside, force=force)
+        drawn = _chosen(card, found, beside, tuple(only or ()))
+        writers |= _figures(figures, figure_form, card, drawn, force=force)
     files.write_all(writers)
     for path in writers:
         note(f"written: {path}", quiet=quiet)
@@ -148,20 +159,25 @@ def _text(
     return badge.svg(found, card.usi_version) if form == ".svg" else badge.endpoint(found)
 
 
-def _figures(
-    folder: Path,
-    form: str,
-    card: Scorecard,
-    verdict: Verdict | None,
-    beside: Beside,
-    *,
-    force: bool,
-) -> dict[Path, Writer]:
-    from usi.report import files
-    from usi.report.figures.files import render
+def _chosen(
+    card: Scorecard, verdict: Verdict | None, beside: Beside, only: tuple[str, ...]
+) -> dict[str, Figure]:
+    from usi.errors import unknown_name
     from usi.report.figures.named import named
 
     drawn = named(card, verdict, beside)
+    for name in only:
+        if name not in drawn:
+            raise unknown_name("figure", name, list(drawn))
+    return {name: figure for name, figure in drawn.items() if not only or name in only}
+
+
+def _figures(
+    folder: Path, form: str, card: Scorecard, drawn: dict[str, Figure], *, force: bool
+) -> dict[Path, Writer]:
+    from usi.report import files
+    from usi.report.figures.files import render
+
     paths = {name: folder / f"{name}.{form}" for name in drawn}
     files.claim(tuple(paths.values()), known=(f".{form}",), force=force)
     footer = _footer(card)

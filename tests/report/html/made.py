@@ -30,10 +30,14 @@ class Made:
 
 
 def make(
-    folder: Path, *, tasks: int = 30, simulators: tuple[str, ...] = ("copy", "polite")
+    folder: Path,
+    *,
+    tasks: int = 30,
+    simulators: tuple[str, ...] = ("copy", "polite"),
+    repeats: int = 2,
 ) -> Made:
     """Score a phantom with a gate; the exit code is that of its verdict."""
-    files = build_phantom(folder / "ph", seed=7, tasks=tasks, batches=2, runs=2,
+    files = build_phantom(folder / "ph", seed=7, tasks=tasks, batches=repeats, runs=repeats,
                           simulators=simulators)  # fmt: skip
     done = usi(
         "score", *files.simulators.values(), "--human", files.human, "--profile", "robust",
