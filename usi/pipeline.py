@@ -29,6 +29,7 @@ from usi.score.assembly import (
     read_candidates,
     read_people,
 )
+from usi.score.identity import with_identities
 from usi.score.inputs import difficulty_file, split_by_simulator, with_keys
 from usi.score.load_facts import with_load_facts
 from usi.score.options import RunIds, ScoreOptions, Surveys
@@ -287,6 +288,7 @@ def score_with_tables(
     card = card.model_copy(update={"settings": settings})
     if chosen.name == PREFERRED_PROFILE:
         card = _diagnosed(card, people.tables[""], candidates.tables, options, progress)
+    card = with_identities(card, candidates.identities)
     card = with_load_facts(
         card, candidates.tables, {**candidates.losses, "": people.losses.get("", [])}
     )

@@ -79,8 +79,12 @@ def make_beside(
     from usi.diagnose.evidence import Sources, build_evidence
     from usi.report.data import report_data
     from usi.report.evidence_view import NO_TEXT, Beside, text_refused
+    from usi.score.identity import split_candidates
+    from usi.score.robust.aggregated import NO_SESSIONS, AggregateTable
 
-    reference = resolve(human)
+    if isinstance(result.human, AggregateTable):
+        return Beside(None, None, NO_SESSIONS)
+    reference = resolve(human, held_out=options.held_out)
     people, candidates = _counted(result, options)
     data = report_data(
         card, people, candidates, published=_published(card, simulators, human, options)
@@ -88,11 +92,16 @@ def make_beside(
     refused = text_refused(card, examples=examples)
     if refused is not None:
         return Beside(data, None, refused)
+    plain, recorded = split_candidates(simulators)
+    runs = options.load_options(human=False)
+    for candidate in recorded:
+        keys = candidate.load.model_dump(exclude_defaults=True)
+        runs = replace(runs, name=None if plain or recorded[1:] else candidate.name, **keys)
     sources = Sources(
         human=reference.paths,
-        simulators=simulators,
-        human_options=options.load_options(human=True),
-        simulator_options=options.load_options(human=False),
+        simulators=[*plain, *(path for candidate in recorded for path in candidate.paths)],
+        human_options=reference.load_options(options.load_options(human=True)),
+        simulator_options=runs,
         human_cleaning="simulated" if card.settings.get("human_source") == "simulated" else "human",
     )
     evidence = build_evidence(card, people, candidates, sources, seed=options.seed)

@@ -278,7 +278,7 @@ def fetch(
     Example:
       usi corpus fetch star
     """
-    from usi.cli.corpora import fetched, known_sources
+    from usi.cli.corpora_made import fetched, known_sources
 
     if list_known or not corpus:
         out(known_sources())
@@ -313,7 +313,7 @@ def aggregate(
     Example:
       usi corpus aggregate support -o aggregate.parquet
     """
-    from usi.cli.corpora import aggregated
+    from usi.cli.corpora_made import aggregated
 
     with working("adding up ...", quiet=quiet):
         lines = aggregated(
@@ -365,7 +365,7 @@ def redact(
     Example:
       usi corpus redact people.jsonl --names names.txt -o people.redacted.jsonl
     """
-    from usi.cli.corpora import redacted
+    from usi.cli.corpora_made import redacted
 
     reading = {"format_": format_, "domain": domain, "user_role": user_role,
                "user_speaker": user_speaker, "map_": map_}  # fmt: skip

@@ -20,6 +20,7 @@ EXTRAS = {
     "nlp": ("spacy", "tokens and languages"),
     "sim": ("litellm", "running simulators"),
     "logs": ("rustxes", "XES event logs"),
+    "fetch": ("pooch", "fetching public corpora"),
 }
 BASE = ("typer", "rich", "pydantic", "msgspec", "numpy", "polars", "pandas", "pyarrow", "scipy",
         "scikit-learn", "matplotlib", "jinja2", "junitparser")  # fmt: skip

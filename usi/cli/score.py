@@ -153,6 +153,16 @@ def command(
     user_speaker: UserSpeaker = None,
     flip: Flip = False,
     map_: Map = None,
+    language: Annotated[
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            show_default=False,
+            rich_help_panel="Reading",
+            help="Language of sessions that declare none, such as de.",
+        ),
+    ] = None,
 ) -> None:
     """Score simulators against a human reference.
 
@@ -212,6 +222,8 @@ def command(
             replicates=replicates,
         ),
         subgroups=decision.subgroups,
+        held_out=gate is not None,
+        language=language,
         examples=examples,
         outputs=decision.scorecards,
         force=force,

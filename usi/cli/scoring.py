@@ -50,6 +50,9 @@ class Request:
     """Whether the files that a report reads are left out."""
     examples: bool = True
     """Whether texts of transcripts may be kept beside the card and shown in a page."""
+    held_out: bool = False
+    """Whether the held-out part of a corpus may be read: where the card is gated at once."""
+    language: str | None = None
     outputs: tuple[Path, ...] = ()
     force: bool = False
 
@@ -130,6 +133,8 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         "domain": pick(request.domain, own.domain),
         "format": pick(request.format, own.format),
         "name": request.name,
+        "held_out": request.held_out,
+        "language": request.language,
         "robust": robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),
         **who_and_where(
             user_role=request.user_role,

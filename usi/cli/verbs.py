@@ -53,6 +53,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("features", "Compute the behavioural features, one row a session.", MEASURE),
     Verb("report", "A scorecard as a page, Markdown, figures, a badge.", MEASURE),
     Verb("explain", "Read a signature back in plain words.", MEASURE),
+    Verb("submit", "Score and gate a recorded candidate; write its admission record.", DECIDE),
     Verb("gate", "Block or admit a simulator: PASS, FAIL or INCONCLUSIVE.", DECIDE),
     Verb("compare", "What changed between two scorecards: better, worse, or noise.", DECIDE),
     Verb("rank", "Which simulators can be told apart, with rank intervals.", DECIDE),

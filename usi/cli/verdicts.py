@@ -14,7 +14,7 @@ from usi.errors import UsageError
 
 if TYPE_CHECKING:
     from usi.gate.criteria import Criteria
-    from usi.gate.verdict import Verdict
+    from usi.gate.verdict import Check, Verdict
     from usi.score.scorecard import Scorecard
 
 FORMS = (".json", ".md", ".junit.xml")
@@ -130,14 +130,21 @@ def after_scoring(gate: str | None, outputs: Sequence[Path], *, force: bool) -> 
     return Decision(rules, tuple(path for path in outputs if path not in own), own, force)
 
 
-def gate_now(card: Scorecard, criteria: Criteria) -> Verdict:
+def with_day(decision: Decision, card: Scorecard, as_of: str | None) -> Verdict | None:
+    """Gate a scorecard of this very run on a day that expiry counts to."""
+    if decision.criteria is None:
+        return None
+    return gate_now(card, decision.criteria, as_of)
+
+
+def gate_now(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
     """Gate a scorecard that was made in this very run.
 
     Its age is nothing, so `max_age_days` is not asked.
     """
     from usi.gate.gate import gate_scorecard
 
-    return gate_scorecard(card, criteria.model_copy(update={"max_age_days": None}))
+    return gate_scorecard(card, criteria.model_copy(update={"max_age_days": None}), as_of)
 
 
 def gate_file(
@@ -167,7 +174,9 @@ def gate_file(
     card = Scorecard.read("/dev/stdin" if scorecard == "-" else scorecard)
     day = None if scorecard == "-" else scored_on(scorecard)
     if baseline is None and anchor is None:
-        return gate_scorecard(card, rules, as_of, scored_on=day, simulator=simulator)
+        return gate_scorecard(
+            card, rules, as_of, scored_on=day, simulator=simulator, more=_identity(card, simulator)
+        )
     if scorecard == "-":
         raise UsageError(
             "--baseline and --anchor need the scorecard as a file, with its sums beside"
@@ -187,6 +196,15 @@ def gate_file(
     return gate_scorecard(
         card, rules, as_of, scored_on=day, simulator=simulator, more=more, notes=notes
     )
+
+
+def _identity(card: Scorecard, simulator: str | None) -> list[Check]:
+    """Checks of candidates of this workspace that have changed since they were scored."""
+    from usi.gate.corpus_key import check_identity
+    from usi.score.identity import changed
+
+    found = changed(card)
+    return check_identity({k: v for k, v in found.items() if simulator in (None, k)})
 
 
 def deliver(

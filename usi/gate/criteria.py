@@ -108,6 +108,8 @@ class Criteria(_Part):
         Profile of the scorecards that may be gated.
     on_inconclusive
         Exit code of INCONCLUSIVE: its own (3), or that of FAIL or PASS.
+    allow_research_only
+        Whether people whose corpus is for research alone may decide.
     max_age_days
         Older scorecards decide nothing (counted to the day given as ``--as-of``).
     """
@@ -121,6 +123,7 @@ class Criteria(_Part):
     profile: str = "robust"
     on_inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
     max_age_days: Annotated[int, Field(strict=True, ge=0)] | None = None
+    allow_research_only: Annotated[bool, Field(strict=True)] = True
     minimum: Minimum = Minimum()
     survey: SurveyKey = SurveyKey()
     subgroup: tuple[Subgroup, ...] = ()
@@ -132,6 +135,8 @@ class Criteria(_Part):
         asked = self.model_dump(mode="json")
         if self.max_user_errors is None:  # a key that is not asked leaves the fingerprint alone
             del asked["max_user_errors"]
+        if self.allow_research_only:
+            del asked["allow_research_only"]
         text = json.dumps(asked, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -183,6 +188,8 @@ def _levels(criteria: Criteria) -> dict[str, float]:
     if criteria.min_tasks is not None:
         levels["min_tasks"] = criteria.min_tasks
     levels["family_size"] = criteria.family_size
+    if not criteria.allow_research_only:
+        levels["allow_research_only"] = 1.0
     levels.update({f"require.{name}": 1.0 for name in criteria.require.components})
     for part in criteria.subgroup:
         levels.update({f"subgroup.{part.by}.{k}": v for k, v in part.minimum.items()})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from usi.errors import UsageError
+from usi.gate.corpus_key import check_corpus
 from usi.gate.criteria import Criteria
 from usi.gate.design import check_age, check_design, is_unpaired
 from usi.gate.keys import check_c2st, check_gaming, check_gap, check_tripwires
@@ -51,6 +52,7 @@ def decide(
     checks = [
         *check_design(card, simulator, criteria),
         *check_age(criteria, as_of=as_of, scored_on=scored_on),
+        *check_corpus(card, criteria, as_of=as_of),
         *check_scores(simulator, criteria),
         *check_gap(simulator, criteria),
         *check_c2st(simulator, criteria),

@@ -76,6 +76,7 @@ _ALL = (
     ),
     Field("features", "f", "features scored, and the first digits of the hash of their names"),
     Field("lex", "l", "term lists, with their version"),
+    Field("sim", "id", "first digits of the hash of the simulator's identity"),
     Field("lang", "la", "languages other than English, of people (h) and simulator (s)"),
     Field(
         "bins",

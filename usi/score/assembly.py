@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from usi.load import read_surveys
 from usi.records import Side
 from usi.run.manifest import combined_sha256
 from usi.score.corpus_rules import freeze, keep_part, restrictions
+from usi.score.identity import split_candidates
 from usi.score.inputs import (
     SideInput,
     read_reference,
@@ -76,14 +78,32 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
     paths = [simulators] if isinstance(simulators, str | Path) else list(simulators)
     if not paths:
         raise UsageError("there is no simulator to score: give its transcripts")
-    return read_simulators(
-        paths,
+    plain, recorded = split_candidates(paths)
+    given, columns = options.load_options(human=False), _columns(options)
+    side = read_simulators(
+        plain,
         profile=profile,
-        options=options.load_options(human=False),
+        options=given,
         run_ids=run_ids,
-        columns=_columns(options),
+        columns=columns,
         language=options.language,
     )
+    for candidate in recorded:
+        if candidate.name in side.tables:
+            raise UsageError(f"two inputs give the simulator name {candidate.name!r}")
+        own = read_simulators(
+            candidate.paths,
+            profile=profile,
+            options=replace(
+                given, name=candidate.name, **candidate.load.model_dump(exclude_defaults=True)
+            ),
+            run_ids=run_ids,
+            columns=columns,
+            language=candidate.language or options.language,
+        )
+        side.add(own)
+        side.identities[candidate.name] = candidate.identity
+    return side
 
 
 def _columns(options: ScoreOptions) -> tuple[str, ...]:

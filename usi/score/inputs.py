@@ -58,6 +58,8 @@ class SideInput:
         Cleaning that was used.
     anchors
         Session tables of degenerate users made from these sessions, by name.
+    identities
+        Label of a recorded candidate -> what it is.
     """
 
     tables: dict[str, SessionTable] = field(default_factory=dict)
@@ -69,6 +71,17 @@ class SideInput:
     synthetic: bool = False
     source: Side = "simulated"
     anchors: dict[str, SessionTable] = field(default_factory=dict)
+    identities: dict[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def add(self, other: SideInput) -> None:
+        """Take what was read of other simulators in, too."""
+        self.tables |= other.tables
+        self.file_labels |= other.file_labels
+        self.files += other.files
+        self.left_out |= other.left_out
+        self.losses |= other.losses
+        self.remarks += [text for text in other.remarks if text not in self.remarks]
+        self.synthetic = self.synthetic or other.synthetic
 
 
 def is_table(path: str | Path) -> bool:
