@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from usi.score.robust.options import RobustOptions
     from usi.score.scorecard import Scorecard
 
-PUBLISHED, ROBUST = "tau-usi", "robust"
+PUBLISHED, ROBUST, LOG = "tau-usi", "robust", "log"
 _CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "tasks")
 """Choices of sessions that the published profile does not have."""
 
@@ -78,7 +78,7 @@ def make_beside(
     from usi.corpus.resolve import resolve
     from usi.diagnose.evidence import Sources, build_evidence
     from usi.report.data import report_data
-    from usi.report.evidence_view import NO_TEXT, Beside, text_refused
+    from usi.report.evidence_view import NO_LOG_TEXT, NO_TEXT, Beside, text_refused
     from usi.score.identity import split_candidates
     from usi.score.robust.aggregated import NO_SESSIONS, AggregateTable
 
@@ -89,6 +89,8 @@ def make_beside(
     data = report_data(
         card, people, candidates, published=_published(card, simulators, human, options)
     )
+    if result_of_logs(card):
+        return Beside(data, None, NO_LOG_TEXT)
     refused = text_refused(card, examples=examples)
     if refused is not None:
         return Beside(data, None, refused)
@@ -108,11 +110,16 @@ def make_beside(
     return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
 
 
+def result_of_logs(card: Scorecard) -> bool:
+    """Whether a card is about operational logs, which hold no texts."""
+    return card.profile.partition("@")[0] == LOG
+
+
 def _counted(
     result: ScoreResult, options: ScoreOptions
 ) -> tuple[SessionTable, dict[str, SessionTable]]:
     """The tables with only those sessions that were scored."""
-    if result.profile.name != ROBUST:
+    if result.profile.name not in (ROBUST, LOG):
         return result.human, dict(result.simulators)
     from usi.score.robust.choose import chosen
     from usi.score.robust.profile import robust_options
@@ -135,6 +142,8 @@ def _published(
 
     if card.profile.partition("@")[0] == PUBLISHED:
         return card
+    if result_of_logs(card):
+        return "the published index is one of conversations"
     if not all(_again(path) for path in (*simulators, human)):
         return "stdin and pipes can't be read twice"
     if _selective(options.robust):

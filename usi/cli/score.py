@@ -23,6 +23,8 @@ from usi.cli.comparing import (
     Tasks,
     TwoSampleTest,
 )
+from usi.cli.log_options import Config as LogConfigFile
+from usi.cli.log_options import Horizon, NoClasses, Preset, Standardise, Zone
 from usi.cli.options import (
     Domain,
     ExitZero,
@@ -153,6 +155,12 @@ def command(
     user_speaker: UserSpeaker = None,
     flip: Flip = False,
     map_: Map = None,
+    preset: Preset = None,
+    log_config: LogConfigFile = None,
+    timezone: Zone = None,
+    no_classes: NoClasses = False,
+    horizon: Horizon = None,
+    standardise: Standardise = True,
     language: Annotated[
         str | None,
         typer.Option(
@@ -177,11 +185,13 @@ def command(
       usi score runs/*.json --human NAME -o reports/card.json -o reports/card.md
       usi score sim.json --human NAME --gate B -o card.json -o card.junit.xml
       usi score trials.json --human trials.json --human-runs 0,1 --sim-runs 2,3
+      usi score simulated.csv --human tickets.csv --preset servicenow --gate B
     """  # fmt: skip
     from dataclasses import replace
 
     from usi.cli.comparing import given
     from usi.cli.console import note
+    from usi.cli.log_options import log_choices
     from usi.cli.scoring import Request, deliver, scored
     from usi.cli.verdicts import after_scoring
     from usi.errors import NotScorable
@@ -204,6 +214,15 @@ def command(
         user_speaker=user_speaker,
         flip=flip,
         map=map_,
+        log=log_choices(
+            preset=preset,
+            config=log_config,
+            timezone=timezone,
+            no_classes=no_classes,
+            horizon=horizon,
+            standardise=standardise,
+            profile=profile,
+        ),
         robust=given(
             human_runs=human_runs,
             simulator_runs=sim_runs,

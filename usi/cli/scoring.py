@@ -14,6 +14,7 @@ from usi.errors import UsageError
 if TYPE_CHECKING:
     from usi.gate.verdict import Verdict
     from usi.pipeline import ScoreResult
+    from usi.score.log.options import LogChoices
     from usi.score.options import ScoreOptions
     from usi.score.scorecard import Scorecard
 
@@ -42,6 +43,8 @@ class Request:
     map: str | None = None
     robust: Mapping[str, Any] = field(default_factory=dict)
     """Choices of the profile `robust`, from `usi.cli.comparing.given`."""
+    log: LogChoices | None = None
+    """How operational logs are read; ``None`` for conversations."""
     subgroups: tuple[str, ...] = ()
     """Columns that a gate's criteria ask for."""
     plain: bool = False
@@ -120,7 +123,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
 
     workspace = find_workspace()
     own = ScoreSettings() if request.plain else workspace.settings.score
-    profile = pick(request.profile, own.profile)
+    profile = pick(request.profile, own.profile) if request.log is None else "log"
     human = pick(request.human, workspace.path(own.human))
     if human is None:
         raise UsageError("name the human reference: --human CORPUS (a path, or see: usi doctor)")
@@ -133,6 +136,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         "domain": pick(request.domain, own.domain),
         "format": pick(request.format, own.format),
         "name": request.name,
+        "log": request.log,
         "held_out": request.held_out,
         "language": request.language,
         "robust": robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),

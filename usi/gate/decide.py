@@ -13,6 +13,7 @@ from usi.gate.corpus_key import check_corpus
 from usi.gate.criteria import Criteria
 from usi.gate.design import check_age, check_design, is_unpaired
 from usi.gate.keys import check_c2st, check_gaming, check_gap, check_tripwires
+from usi.gate.log_keys import check_log_keys, criteria_of
 from usi.gate.needed import needs
 from usi.gate.scores import TITLES, check_scores
 from usi.gate.survey_key import check_survey
@@ -48,6 +49,7 @@ def decide(
     UsageError
         Where the scorecard has no bounds or another profile than the criteria ask for.
     """
+    criteria = criteria_of(card, criteria)
     require_bounds(card, simulator, criteria)
     checks = [
         *check_design(card, simulator, criteria),
@@ -60,6 +62,7 @@ def decide(
         *check_survey(simulator, criteria),
         *check_tripwires(simulator, criteria),
         *check_gaming(simulator),
+        *check_log_keys(card, simulator, criteria),
         *more,
     ]
     checks = _open_where_overridden(checks)
@@ -149,7 +152,11 @@ def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[str, ...]:
     lines = []
     if not card.human.is_human:
         lines.append("the reference is no human: it is simulator output")
-    if is_unpaired(simulator):
+    if card.profile.startswith("log"):
+        lines.append(
+            "scope log-observable: it speaks of what a log shows, not of wording or feelings"
+        )
+    elif is_unpaired(simulator):
         lines.append(
             "the tasks of the two sides differ: part of any distance is the task mix, not the user"
         )

@@ -50,9 +50,10 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
                 overrides=True,
             )
         )
-    limit = "C" if is_unpaired(simulator) else simulator.tier_limit
+    logs = simulator.index.name == "USI-log"  # unpaired by nature
+    limit = "C" if is_unpaired(simulator) and not logs else simulator.tier_limit
     if limit is not None and criteria.tier is not None and criteria.tier < limit:
-        design = simulator.design or "this"
+        design = "log-only" if logs else simulator.design or "this"
         checks.append(
             Check(
                 id="design",

@@ -8,6 +8,7 @@ from usi._version import __version__
 from usi.errors import UsageError, unknown_name
 from usi.gate.criteria import Criteria
 from usi.gate.decide import decide
+from usi.gate.log_keys import criteria_of
 from usi.gate.verdict import Check, SimulatorVerdict, Verdict, exit_code, worst
 from usi.score.scorecard import Scorecard
 
@@ -53,6 +54,7 @@ def gate_scorecard(
         raise unknown_name("simulator", simulator, [part.name for part in card.simulators])
     if not chosen:
         raise UsageError("the scorecard holds no simulator, so there is nothing to gate")
+    criteria = criteria_of(card, criteria)
     parts = [
         decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
     ]

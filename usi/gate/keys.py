@@ -76,6 +76,8 @@ def _at_family(estimate: Estimate, family: int) -> tuple[float, float]:
 
 def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     """The two-sample key (full forest test at 300 sessions a side), else a warning or nothing."""
+    if simulator.index.name == "USI-log":
+        return []  # a key of its own: usi.gate.log_keys
     limit = criteria.c2st_max
     if limit is None or limit >= 1:
         return _c2st_warning(simulator, criteria)

@@ -86,7 +86,9 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
         why = part.reason or "no bounds on the scorecard"
         return _Score(name, title, threshold, bounded(part), why, note=note)
     scripted = not part.decides_fail or (
-        is_unpaired(simulator) and name in ("clarification", "reaction")
+        is_unpaired(simulator)
+        and name in ("clarification", "reaction")
+        and simulator.index.name != "USI-log"  # a case has no script
     )
     note = "; follows the task script, so it never decides FAIL in this design"
     return _Score(

@@ -110,6 +110,9 @@ def rank_files(
     left_out: list[tuple[str, str]] = []
     for file in find_scorecards(paths):
         card = Scorecard.read(file)
+        if card.profile.startswith("log"):
+            left_out.append((file.name, "scope log-observable: never ranked with conversations"))
+            continue
         if not card.profile.startswith("robust"):
             left_out.append(
                 (file.name, f"profile {card.profile} has no bounds; score with --profile robust")
