@@ -10,7 +10,7 @@ import pytest
 from gate.cards import auc, card, human, index, simulator
 
 from usi.errors import UsageError
-from usi.gate.admission import admissions, find_verdicts
+from usi.gate.admission import Found, admissions, find_records
 from usi.gate.board import doubts_of
 from usi.gate.criteria import tier
 from usi.gate.gate import gate_scorecard
@@ -43,7 +43,7 @@ def judged(scorecard: Scorecard, **change: Any) -> Verdict:
 
 def records(path: Path, scorecard: Scorecard, verdict: Verdict, as_of: str | None = None) -> Any:
     part = scorecard.simulators[0]
-    return admissions(path, scorecard, part, [("v.json", verdict)], as_of=as_of)
+    return admissions(path, scorecard, part, Found((("v.json", verdict),)), as_of=as_of)
 
 
 def test_a_record_ends_on_the_day_after_the_last_that_the_criteria_allow(tmp_path: Path) -> None:
@@ -112,8 +112,45 @@ def test_files_are_told_apart(tmp_path: Path) -> None:
     broken = {"criteria_fingerprint": "x"}
     (tmp_path / "broken.json").write_text(json.dumps(broken), encoding="utf-8")
     assert find_scorecards([tmp_path]) == [path]
-    assert [name for name, _ in find_verdicts([tmp_path])] == ["card.verdict.json"]
-    assert [name for name, _ in find_verdicts([path])] == ["card.verdict.json"]
+    assert [name for name, _ in find_records([tmp_path]).verdicts] == ["card.verdict.json"]
+    assert [name for name, _ in find_records([path]).verdicts] == ["card.verdict.json"]
+
+
+def submission(path: Path, **change: Any) -> None:
+    """A record of usi submit, reduced to what a leaderboard tells of it."""
+    data = {
+        "verdict": "PASS", "criteria": "tier B", "criteria_fingerprint": "ab12",
+        "scorecard_sha256": sha256_file(path), "as_of": "2026-01-02", **change,
+    }  # fmt: skip
+    (path.parent / "mine.admission.json").write_text(json.dumps(data), encoding="utf-8")
+
+
+def test_a_submission_counts_for_the_scorecard_that_it_names(tmp_path: Path) -> None:
+    one = card(human=human(expires="2026-02-01"))
+    path = kept(tmp_path, one)
+    submission(path)
+    part = one.simulators[0]
+    (found,) = admissions(path, one, part, find_records([tmp_path]), as_of="2026-03-01")
+    assert (found.file, found.submission) == ("mine.admission.json", "mine.admission.json")
+    assert (found.expires, found.expired, found.decided) == ("2026-02-01", True, "2026-01-02")
+    submission(path, scorecard_sha256="0" * 64)
+    assert admissions(path, one, part, find_records([tmp_path])) == ()
+    submission(path, verdict=None)
+    assert find_records([tmp_path]).submissions == ()
+
+
+def test_a_submission_and_its_verdict_are_one_record(tmp_path: Path) -> None:
+    one = card()
+    path = kept(tmp_path, one)
+    verdict = judged(one, max_age_days=90)
+    (tmp_path / "mine.verdict.json").write_text(verdict.to_json(), encoding="utf-8")
+    submission(path, criteria_fingerprint=verdict.criteria_fingerprint)
+    part = one.simulators[0]
+    (found,) = admissions(path, one, part, find_records([tmp_path]))
+    assert (found.file, found.submission) == ("mine.verdict.json", "mine.admission.json")
+    assert found.expires == "2026-04-02"
+    submission(path, criteria_fingerprint="other")
+    assert len(admissions(path, one, part, find_records([tmp_path]))) == 2
 
 
 def test_doubts_are_told() -> None:

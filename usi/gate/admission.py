@@ -1,24 +1,29 @@
 """Admission records: what a gate said about a simulator, on which numbers, and until when.
 
-A verdict file beside a scorecard becomes a record where it is on the very numbers of that
-scorecard: the same name, signature and values. A verdict on other numbers says nothing here.
+``usi submit`` writes one (``NAME.admission.json``); it is on the scorecard whose hash it names. A
+verdict file beside a scorecard is one, too, where it is on the very numbers of that scorecard: the
+same name, signature and values. A verdict on other numbers says nothing here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 from usi.errors import InputError
 from usi.estimate import Estimate
 from usi.gate.age import scored_on
 from usi.gate.design import parse_date
 from usi.gate.verdict import Check, Verdict
+from usi.run.manifest import sha256_file
 from usi.score.scorecard import Scorecard, SimulatorCard
 
 _MARK = b'"criteria_fingerprint"'
+_SUBMISSION = b'"scorecard_sha256"'
 _TOLERANCE = 1e-6
 
 
@@ -42,6 +47,8 @@ class Admission:
         What sets the end, or why nothing does.
     expired
         On the day that was asked for; ``None`` where no day was given or no end is set.
+    submission
+        File of the record that ``usi submit`` wrote, which binds the verdict to an identity.
     """
 
     file: str
@@ -53,26 +60,53 @@ class Admission:
     expires: str | None
     reason: str
     expired: bool | None
+    submission: str | None = None
 
 
-def find_verdicts(paths: Sequence[str | Path]) -> list[tuple[str, Verdict]]:
-    """Verdict files of folders, and beside scorecards that are named, sorted by name."""
+@dataclass(frozen=True)
+class Found:
+    """What lies beside scorecards: verdicts, and records of ``usi submit``, by file name."""
+
+    verdicts: tuple[tuple[str, Verdict], ...] = ()
+    submissions: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+
+def find_records(paths: Sequence[str | Path]) -> Found:
+    """Verdicts and records of folders, and beside scorecards that are named, sorted by name."""
     folders = {path if path.is_dir() else path.parent for path in map(Path, paths)}
-    found = []
+    verdicts: list[tuple[str, Verdict]] = []
+    submissions: list[tuple[str, Mapping[str, Any]]] = []
     for file in sorted(file for folder in folders for file in folder.glob("*.json")):
-        if file.is_file() and _MARK in file.read_bytes():
-            try:
-                found.append((file.name, Verdict.read(file)))
-            except InputError:
-                continue
-    return found
+        if not file.is_file() or _MARK not in (data := file.read_bytes()):
+            continue
+        if _SUBMISSION in data:
+            record = _submission(data)
+            submissions += [(file.name, record)] if record is not None else []
+            continue
+        try:
+            verdicts.append((file.name, Verdict.read(file)))
+        except InputError:
+            continue
+    return Found(tuple(verdicts), tuple(submissions))
+
+
+def _submission(data: bytes) -> Mapping[str, Any] | None:
+    """A record of ``usi submit``, where it has the texts that are told of it."""
+    try:
+        record = json.loads(data)
+    except ValueError:
+        return None
+    needed = ("verdict", "criteria", "criteria_fingerprint", "scorecard_sha256")
+    if isinstance(record, dict) and all(isinstance(record.get(key), str) for key in needed):
+        return record
+    return None
 
 
 def admissions(
     scorecard: str | Path,
     card: Scorecard,
     simulator: SimulatorCard,
-    verdicts: Iterable[tuple[str, Verdict]],
+    found: Found,
     *,
     as_of: str | None = None,
 ) -> tuple[Admission, ...]:
@@ -82,8 +116,8 @@ def admissions(
     ----------
     scorecard
         Its file; the run record beside it says when it was scored.
-    verdicts
-        Name of the file and verdict, from `find_verdicts`.
+    found
+        From `find_records`.
     as_of
         Day for which `expired` is told, ``YYYY-MM-DD``; no clock is asked.
 
@@ -95,30 +129,62 @@ def admissions(
         Where `as_of` is no date.
     """
     today = None if as_of is None else parse_date(as_of, "--as-of")
-    found = []
-    scored: str | None = None
-    asked = False
+    verdicts = [(n, v) for n, v in found.verdicts if _is_on(v, card, simulator)]
+    submissions = _submitted(scorecard, found) if len(card.simulators) == 1 else []
+    if not verdicts and not submissions:
+        return ()
+    scored = scored_on(scorecard)
+
+    def record(age: int | None, **told: Any) -> Admission:
+        end, reason = _end(age, scored, card.human.expires)
+        return Admission(
+            **told,
+            scored=scored,
+            expires=None if end is None else end.isoformat(),
+            reason=reason,
+            expired=None if end is None or today is None else today >= end,
+        )
+
+    made = []
     for name, verdict in verdicts:
-        if not _is_on(verdict, card, simulator):
-            continue
-        if not asked:
-            scored, asked = scored_on(scorecard), True
         own = next(part for part in verdict.simulators if part.name == simulator.name)
-        end, reason = _end(verdict.criteria.get("max_age_days"), scored, card.human.expires)
-        found.append(
-            Admission(
+        one = record(
+            verdict.criteria.get("max_age_days"),
+            file=name,
+            verdict=own.verdict,
+            criteria=verdict.criteria_label,
+            fingerprint=verdict.criteria_fingerprint,
+            decided=verdict.as_of,
+        )
+        same = (one.verdict, one.fingerprint)
+        binding = [item for item in submissions if _key(item[1]) == same]
+        submissions = [item for item in submissions if _key(item[1]) != same]
+        made.append(replace(one, submission=binding[0][0]) if binding else one)
+    for name, data in submissions:
+        day = data.get("as_of")
+        made.append(
+            record(
+                None,
                 file=name,
-                verdict=own.verdict,
-                criteria=verdict.criteria_label,
-                fingerprint=verdict.criteria_fingerprint,
-                decided=verdict.as_of,
-                scored=scored,
-                expires=None if end is None else end.isoformat(),
-                reason=reason,
-                expired=None if end is None or today is None else today >= end,
+                verdict=data["verdict"],
+                criteria=data["criteria"],
+                fingerprint=data["criteria_fingerprint"],
+                decided=day if isinstance(day, str) else None,
+                submission=name,
             )
         )
-    return tuple(found)
+    return tuple(made)
+
+
+def _submitted(scorecard: str | Path, found: Found) -> list[tuple[str, Mapping[str, Any]]]:
+    if not found.submissions:
+        return []
+    digest = sha256_file(scorecard)
+    return [item for item in found.submissions if item[1]["scorecard_sha256"] == digest]
+
+
+def _key(record: Mapping[str, Any]) -> tuple[str, str]:
+    return record["verdict"], record["criteria_fingerprint"]
 
 
 def _is_on(verdict: Verdict, card: Scorecard, simulator: SimulatorCard) -> bool:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from usi.estimate import Estimate
-from usi.gate.admission import Admission, admissions
+from usi.gate.admission import Admission, Found, admissions
 from usi.gate.evidence import Evidence
-from usi.gate.verdict import Verdict
 from usi.score.scorecard import Component, SimulatorCard
 
 CHANCE = 0.5
@@ -50,15 +48,15 @@ class Entry:
     doubts: tuple[str, ...] = ()
 
 
-def entry_of(found: Evidence, verdicts: Sequence[tuple[str, Verdict]], as_of: str | None) -> Entry:
+def entry_of(found: Evidence, records: Found, as_of: str | None) -> Entry:
     """Collect what stands beside the place of one simulator.
 
     Parameters
     ----------
     found
         The simulator's evidence.
-    verdicts
-        Verdict files that may be about it, from `usi.gate.admission.find_verdicts`.
+    records
+        What may be about it, from `usi.gate.admission.find_records`.
     as_of
         Day that expiry counts to; without it nothing is called expired.
     """
@@ -73,7 +71,7 @@ def entry_of(found: Evidence, verdicts: Sequence[tuple[str, Verdict]], as_of: st
         sessions=card.n.sessions,
         runs=card.n.runs,
         identity=dict(card.identity),
-        admissions=admissions(found.path, found.card, card, verdicts, as_of=as_of),
+        admissions=admissions(found.path, found.card, card, records, as_of=as_of),
         doubts=tuple(doubts_of(card)),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
-from usi.gate.admission import find_verdicts
+from usi.gate.admission import Found, find_records
 from usi.gate.board import Entry, entry_of, plain_estimate
 from usi.gate.compare import Difference, judged, paired_differences
 from usi.gate.evidence import (
@@ -21,7 +21,6 @@ from usi.gate.evidence import (
     sidecar_path,
 )
 from usi.gate.rank import Ranking, rank_scores
-from usi.gate.verdict import Verdict
 from usi.score.robust.bounds import tidy
 from usi.score.robust.terms import PARTS
 from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
@@ -105,7 +104,7 @@ def rank_files(
     as_of
         Day that expiry of admissions counts to, ``YYYY-MM-DD``; without it, it is only told.
     """
-    verdicts = find_verdicts(paths)
+    records = find_records(paths)
     groups: list[list[Evidence]] = []
     left_out: list[tuple[str, str]] = []
     for file in find_scorecards(paths):
@@ -136,7 +135,7 @@ def rank_files(
             f"{len(groups)} tables: their numbers rest on different people, tasks or settings and "
             "are not comparable"
         )
-    boards = tuple(_board(g, alpha, verdicts, as_of) for g in groups)
+    boards = tuple(_board(g, alpha, records, as_of) for g in groups)
     return Rankings(boards, tuple(left_out), tuple(notes), as_of)
 
 
@@ -164,7 +163,7 @@ def _names(group: Sequence[Evidence]) -> list[str]:
 def _board(
     group: Sequence[Evidence],
     alpha: float,
-    verdicts: Sequence[tuple[str, Verdict]],
+    records: Found,
     as_of: str | None,
 ) -> Leaderboard:
     names = _names(group)
@@ -186,7 +185,7 @@ def _board(
             name: human.components[name].value for name in PARTS if name in human.components
         },
         entries={
-            name: entry_of(found, verdicts, as_of) for name, found in zip(names, group, strict=True)
+            name: entry_of(found, records, as_of) for name, found in zip(names, group, strict=True)
         },
     )
 
