@@ -68,10 +68,22 @@ def log_frames(spec: LogPhantom, cases: int, *, seed: int = 7) -> Iterator[pl.Da
     """
     for number, first in enumerate(range(0, cases, CHUNK)):
         rng = np.random.default_rng((seed, number))
-        yield _frame(spec, first, min(CHUNK, cases - first), rng)
+        yield _frame(spec, first, min(CHUNK, cases - first), rng, _weeks(spec, seed))
 
 
-def _frame(spec: LogPhantom, first: int, cases: int, rng: np.random.Generator) -> pl.DataFrame:
+def _weeks(spec: LogPhantom, seed: int) -> NDArray[np.float64]:
+    """Factor on durations by week of the window, the same for every chunk."""
+    drawn = np.random.default_rng((seed, 0x3EE7)).standard_normal(WINDOW_DAYS // 7)
+    return np.exp(spec.weekly * drawn)
+
+
+def _frame(
+    spec: LogPhantom,
+    first: int,
+    cases: int,
+    rng: np.random.Generator,
+    weeks: NDArray[np.float64],
+) -> pl.DataFrame:
     course = _play_out(spec, cases, rng) if spec.memoryless else _planned(spec, cases, rng)
     length = course.length
     starts = np.concatenate([[0], np.cumsum(length)[:-1]])
@@ -84,9 +96,11 @@ def _frame(spec: LogPhantom, first: int, cases: int, rng: np.random.Generator) -
         total = spec.hours[2] * np.exp(spec.spread[2] * rng.standard_normal(cases))
         share = total / np.maximum(course.waits, 1)
         took = np.where(course.activity == _CODE["Awaiting User Info"], share[case], took)
+    since = rng.integers(0, WINDOW_DAYS * 86_400_000_000, cases)
+    took = took * weeks[since // (7 * 86_400_000_000)][case]
     micros = np.maximum(np.rint(took * 3.6e9), 1).astype(np.int64)
     before = np.cumsum(micros) - micros
-    opened = _START + rng.integers(0, WINDOW_DAYS * 86_400_000_000, cases)
+    opened = _START + since
     time = opened[case] + before - before[starts][case]
     group, resource = _people(spec, course, case, at, rng)
     priority = rng.choice(3, cases, p=spec.priorities)

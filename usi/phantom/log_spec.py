@@ -62,6 +62,9 @@ class LogPhantom:
         together have the median; they are equally long.
     memoryless
         Play the process out step by step without memory.
+    weekly
+        Sd of the logarithm of a factor on all durations that cases opened in one week share: good
+        and bad weeks. Geometric means of durations stay what they are.
     """
 
     name: str
@@ -80,6 +83,7 @@ class LogPhantom:
     hours: Numbers
     spread: Numbers
     memoryless: bool = False
+    weekly: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("work", "waits", "routing", "priorities"):
@@ -90,7 +94,7 @@ class LogPhantom:
                  self.late_category, self.no_category, self.reclassify, *self.sla_met)  # fmt: skip
         if any(not 0 <= rate <= 1 for rate in rates) or self.late_category + self.no_category > 1:
             raise UsageError("rates of a phantom log lie in 0 to 1")
-        if min(self.hours) <= 0 or min(self.spread) < 0:
+        if min(self.hours) <= 0 or min(self.spread) < 0 or self.weekly < 0:
             raise UsageError("durations of a phantom log are above 0, spreads at least 0")
 
     def changed(self, **changes: Any) -> LogPhantom:
