@@ -34,7 +34,13 @@ html_copy_source = False
 html_theme_options = {"navigation_with_keys": True}
 
 CONTENTS = {
-    "Start": ("fidelity", "tutorial-*"),
+    "Start": (
+        "fidelity",
+        "tutorial-phantom",
+        "tutorial-tau-bench",
+        "tutorial-csv",
+        "tutorial-pipeline",
+    ),
     "Reference": (
         "commands",
         "gate",
@@ -43,8 +49,12 @@ CONTENTS = {
         "metric-tau-usi",
         "statistics",
         "scorecard",
+        "report",
         "formats",
         "own-format",
+        "corpora",
+        "simulators",
+        "languages",
         "api",
     ),
     "More": ("phantom", "real-data", "gallery", "limits"),
@@ -98,12 +108,12 @@ def pages() -> list[str]:
 def contents() -> str:
     """Tables of contents; a page that no part names stands in the last one."""
     named = {name for part in CONTENTS.values() for name in part}
-    rest = [page for page in pages() if page not in named and not page.startswith("tutorial-")]
+    rest = [page for page in pages() if page not in named]
     text = ""
     for caption, names in CONTENTS.items():
         more = rest if caption == "More" else []
         lines = "\n".join((*names, *more))
-        text += f"\n```{{toctree}}\n:hidden:\n:glob:\n:caption: {caption}\n\n{lines}\n```\n"
+        text += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{lines}\n```\n"
     return text
 
 
