@@ -61,9 +61,9 @@ class TraceSample:
         self._cases = kept.height
 
     def traces(self) -> Traces:
-        """The sample, cases in the order of their ids."""
+        """The sample, by case id, then by start, end and place in the file."""
         if self._cases > self.most:
             self._shrink()
         whole = pl.concat(self._held)
-        ordered = whole.sort("case_id", maintain_order=True)
+        ordered = whole.sort("case_id", "start", "timestamp", maintain_order=True)
         return Traces(ordered.drop("mark"), self.zone)
