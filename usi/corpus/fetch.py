@@ -18,6 +18,8 @@ from usi.load.source import BUFFER, file_source
 TIMEOUT = 30
 ATTEMPTS = 4
 """Times that a download that breaks off is taken up again where it stopped."""
+PIECE = 8192
+"""Bytes that are kept at a time: of a piece that breaks off nothing is kept."""
 _GATE = (401, 403)
 
 
@@ -148,7 +150,7 @@ class _Resuming:
                 have = 0
             size = answer.headers.get("Content-Length")
             with self._part.open("ab" if have else "wb") as stream:
-                for block in answer.iter_content(BUFFER):
+                for block in answer.iter_content(PIECE):
                     stream.write(block)
                 stream.flush()
                 came = stream.tell()
