@@ -88,7 +88,7 @@ def text_of(html: str) -> str:
 
 
 @BOTH
-@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("width", [375, 768, 1280])
 def test_the_page_never_scrolls_sideways_and_asks_for_nothing(
     kind: str, width: int, tmp_path: Path
 ) -> None:

@@ -64,6 +64,8 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
     source = Source(card, verdict, beside, summary, docs)
     ones = every(source)
     common: dict[str, Any] = {
+        "version": card.usi_version,
+        "synthetic": card.synthetic,
         "card": card,
         "docs": docs,
         "show": docs.show,
