@@ -166,8 +166,8 @@ def test_every_number_is_that_of_the_json(html: str, letter: str, document: Any)
 
 def test_the_leaderboard_says_ties_intervals_and_admissions() -> None:
     text = text_of(leaderboard.render(rankings("alpha")))
-    assert "2 that can’t be told apart" in text
-    assert "alpha, b/two~: no order among them is more than noise" in text
+    assert "2 that can’t be ordered" in text
+    assert "alpha, b/two~: their differences are within noise" in text
     assert "91.2 [88.0, 95.7]" in text
     assert "1–2" in text
     assert "1 of 3 passed a gate" in text
@@ -181,7 +181,7 @@ def test_the_leaderboard_says_ties_intervals_and_admissions() -> None:
 def test_an_expired_admission_is_no_pass_at_a_glance() -> None:
     html = leaderboard.render(rankings("alpha", expired=True))
     assert "1 of 3 passed a gate, 1 of them expired" in text_of(html)
-    table = html.partition('<table class="sortable pin">')[2].partition("</table>")[0]
+    table = html.partition('<table class="sortable pin wide">')[2].partition("</table>")[0]
     assert 'class="badge PASS"' not in table
     assert "tier B</span>, expired" in table
 
