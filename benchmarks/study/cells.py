@@ -49,21 +49,21 @@ PAIRED = (
     Cell(165, 1, 1, _FEW, 0.5),
     Cell(165, 3, 3, (*LADDER, *DEFECTS, "outcome-0.85")),
     Cell(495, 1, 1, _FEW, 0.25),
-    Cell(495, 3, 3, (*LADDER, "defect-calm", "defect-outcome"), 0.25),
+    Cell(495, 3, 3, (*LADDER, "defect-calm", "defect-outcome"), 0.5),
     Cell(1500, 3, 3, ("copy", "easy-0.2", "easy-1"), 0.05),
 )
 
 _THREE = ("copy", "easy-0.35", "easy-0.5")
 UNPAIRED = (
-    Cell(36, 1, 1, _THREE),
-    Cell(36, 5, 5, _THREE),
-    Cell(100, 3, 3, _THREE),
-    Cell(250, 3, 3, _THREE, 0.5),
+    Cell(36, 1, 1, _THREE, 0.5),
+    Cell(36, 5, 5, _THREE, 0.5),
+    Cell(100, 3, 3, _THREE, 0.5),
+    Cell(250, 3, 3, _THREE, 0.25),
 )
 
 VERSIONS = (
-    Cell(165, 3, 3, ("copy", "copy", "easy-0.16"), 0.5),
-    Cell(165, 3, 7, ("copy", "copy"), 0.5),
+    Cell(165, 3, 3, ("copy", "copy", "easy-0.16"), 0.25),
+    Cell(165, 3, 7, ("copy", "copy"), 0.25),
     Cell(
         165,
         3,
@@ -78,12 +78,13 @@ VERSIONS = (
             "part-reaction",
             "part-outcome",
         ),
+        0.4,
     ),
-    Cell(165, 3, 10, ("easy-0.2", "easy-0.31"), 0.5),
+    Cell(165, 3, 10, ("easy-0.2", "easy-0.31"), 0.25),
 )
 """Old version first; every other simulator is a new version of it."""
 
-CLASSIFIER = Cell(100, 3, 3, ("copy", "collapsed", "easy-0.2", "easy-0.5"), 0.15)
+CLASSIFIER = Cell(100, 3, 3, ("copy", "collapsed", "easy-0.2", "easy-0.5"), 0.05)
 """300 sessions a side."""
 
 _PARTS = {

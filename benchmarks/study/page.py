@@ -42,14 +42,18 @@ def render(results: dict[str, Any]) -> str:
         autoescape=False,
     )
     room.filters |= {"points": points, "percent": percent, "signed": signed}
-    large = [name for name in results["paired"] if int(name.split("x")[0]) >= 165]
+    tested = [
+        name for name, own in results["paired"].items() if own["copy"]["gap"]["above"]["n"] >= 50
+    ]
+    large = [name for name in tested if int(name.split("x")[0]) >= 165]
     nine = [name for name in large if name.endswith("x3x3")]
     return room.get_template("validation.md.jinja").render(
         r=results,
         parts=("index", *DIMENSIONS),
+        tested=tested,
         worst_index=worst(results["paired"], large, ("index",)),
         worst_part=worst(results["paired"], nine, DIMENSIONS),
-        worst_small=worst(results["paired"], [n for n in results["paired"] if n not in nine],
+        worst_small=worst(results["paired"], [n for n in tested if n not in nine],
                           ("index", *DIMENSIONS)),
         worst_unpaired=worst(results["unpaired"], list(results["unpaired"]),
                              ("index", *DIMENSIONS)),

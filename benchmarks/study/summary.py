@@ -47,6 +47,9 @@ def of_simulator(rows: Sequence[Row]) -> dict[str, Any]:
         truth = own[:, _AT["truth"]]
         part["assessed"] = len(own)
         part["false_pass"] = rate(own[:, _AT["low"]] > truth + 1e-9)
+        usual = _usual(truth)
+        part["false_pass_usual"] = rate((own[:, _AT["low"]] > truth + 1e-9)[usual])
+        part["false_pass_other"] = rate((own[:, _AT["low"]] > truth + 1e-9)[~usual])
         part["false_fail"] = rate(own[:, _AT["high"]] < truth - 1e-9)
         error = own[:, _AT["raw"]] - truth
         part["raw_sd"] = float(error.std(ddof=1)) if len(own) > 1 else None
@@ -67,6 +70,14 @@ def of_simulator(rows: Sequence[Row]) -> dict[str, Any]:
             for k, tier in enumerate(TIERS)
         },
     }
+
+
+def _usual(truth: np.ndarray) -> np.ndarray:
+    """Studies with the commonest true value, that is, with the commonest set of features."""
+    if not len(truth):
+        return np.zeros(0, dtype=bool)
+    values, place, counts = np.unique(np.round(truth, 3), return_inverse=True, return_counts=True)
+    return np.asarray(place == counts.argmax()) if len(values) else np.zeros(0, dtype=bool)
 
 
 def _root(errors: np.ndarray) -> float | None:
