@@ -171,6 +171,9 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         return Need(part=part, kind="runs", now=sizes.runs, text=text)
     if part == "c2st":
         return _c2st_need(check, simulator, sizes)
+    if part == "design" and simulator.index.name == "USI-log":
+        text = f"{part}: a study of transcripts; what was said leaves no trace in a log"
+        return Need(part=part, kind="data", text=text)
     texts = {
         "max_age_days": "score again: the scorecard is too old, or its run record is absent",
         "design": "run the simulator on the tasks that the people did (a paired design)",

@@ -169,6 +169,7 @@ def score_tables(
     row = human_card(ref, context, None, Counter(dropped))
     warned = [*context.warnings]
     frames = {label: cases.frame for label, (cases, _) in found.items()}
+    warned += [("same_cases", text) for text in _shared(people.frame, frames)]
     warned += [("window", text) for text in window_warnings(people.frame, frames)]
     return Scorecard(
         usi_version=__version__,
@@ -182,6 +183,20 @@ def score_tables(
         inputs=context.inputs,
         warnings=tuple(Warning_(code=c, message=m) for c, m in warned),
     )
+
+
+def _shared(human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Sentences about cases that stand on both sides."""
+    ours = set(human["session_id"])
+    found = []
+    for label, frame in simulators.items():
+        both = len(ours & set(frame["session_id"]))
+        if 2 * both > frame.height:
+            found.append(
+                f"{label}: {both:,} of its {frame.height:,} case ids are those of real cases: is "
+                "it a part of the real log, or an edit of it? Sides are taken as independent"
+            )
+    return found
 
 
 def _card(
