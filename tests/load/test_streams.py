@@ -238,3 +238,15 @@ def test_mutated_files_give_sessions_or_our_errors(write, name):
         except UsiError:
             ends["refused"] += 1
     assert ends["refused"] > 50
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"info": {}, "tasks": [{"id": "\xe9"}], "simulations": [{"id": "a", "messages": []}]}',
+        b'{"metrics": "\xe9", "results": [{"task_id": 0, "traj": []}]}',
+    ],
+)
+def test_bytes_that_are_no_text_are_refused_where_nobody_reads_them_too(write, text):
+    error = error_of(write("x.json", text))
+    assert f"not UTF-8 at byte {text.index(bytes([0xE9]))}" in str(error)

@@ -93,9 +93,12 @@ def turn_of(message: Any, field: str) -> Turn:
     calls = get("tool_calls") or None
     if calls is None and get("function_call"):
         calls = [{"type": "function", "function": message["function_call"]}]
+    role = get("role")
+    if role is not None and not isinstance(role, str):
+        raise BadField(f"{field}.role", f"must be text, not {kind(role)}")
     name = get("name")
     return Turn(
-        get("role"),
+        role,
         get("content", MISSING),
         calls,
         name if isinstance(name, str) else None,

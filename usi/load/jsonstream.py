@@ -73,8 +73,8 @@ def _decode_slowly(data: bytes, file: str | None, row: int | None, offset: int) 
             file=file,
             row=row,
         ) from None
-    except ValueError as error:  # an integer of more digits than Python reads
-        raise InputError(f"a number can't be read: {error}", file=file, row=row) from None
+    except ValueError:  # an integer of more digits than Python reads
+        raise InputError("holds a number of several thousand digits", file=file, row=row) from None
 
 
 def not_utf8(byte: int, *, file: str | None, row: int | None = None) -> InputError:
@@ -310,12 +310,21 @@ class Cursor:
         first = self.peek()
         if first == b"[":
             for _ in self.elements(numbered=False):
-                self.raw()
+                self._pass_over()
         elif first == b"{":
             for _ in self.members(numbered=False):
-                self.raw()
+                self._pass_over()
         else:
-            self.raw()
+            self._pass_over()
+
+    def _pass_over(self) -> None:
+        """One value that nobody reads; its bytes must be text all the same."""
+        view = self.raw()
+        try:
+            str(view, "utf-8")
+        except UnicodeDecodeError as error:
+            at = self._base + self._at - view.nbytes + error.start
+            raise not_utf8(at, file=self.file, row=self.row) from None
 
     def end(self) -> None:
         """Check that nothing but white space follows."""
