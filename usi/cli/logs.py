@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from usi.load.logs import LogConfig, LogNotes
 
 BAD_INPUT = 2
-_HELP = """Read operational logs: draft a configuration, validate, compute features by case.
+_HELP = """Read operational logs: draft a configuration, validate, features by case, joint report.
 
 A log is CSV, Parquet, XES or OCEL 2.0 JSON; its configuration (TOML, or a preset: servicenow,
 uci-incident, bpic2013) says which column is what and which activity is work, queue, wait_user,
@@ -28,7 +28,10 @@ wait_other, resolved, closed or cancelled.
 Examples:
   usi logs suggest tickets.csv -o tickets.toml
   usi logs validate tickets.csv --config tickets.toml
-  usi logs features tickets.csv --config tickets.toml --side human -o people.sessions.parquet"""
+  usi logs features tickets.csv --config tickets.toml --side human -o people.sessions.parquet
+  usi logs joint chat.json log.json -o joint.md
+
+usi score SIMULATED --human TICKETS --preset NAME scores a simulated log against a real one."""
 
 Logs = Annotated[
     list[str],
@@ -201,6 +204,101 @@ def features(
         note(f"written: {path}", quiet=quiet)
 
 
+def joint(
+    chat: Annotated[
+        Path, typer.Argument(metavar="CHAT.json", help="Scorecard of the conversations.")
+    ],
+    log: Annotated[Path, typer.Argument(metavar="LOG.json", help="Scorecard of the log.")],
+    simulator: Annotated[
+        str | None,
+        typer.Option(
+            "--simulator",
+            metavar="NAME",
+            show_default=False,
+            help="Which, where there are several.",
+        ),
+    ] = None,
+    log_simulator: Annotated[
+        str | None,
+        typer.Option(
+            "--log-simulator",
+            metavar="NAME",
+            show_default=False,
+            help="Its name in the log's card, where it has another there.",
+        ),
+    ] = None,
+    case: Annotated[
+        str,
+        typer.Option(
+            "--case", metavar="COLUMN", help="Column of the conversations that holds the case id."
+        ),
+    ] = "session_id",
+    outputs: Outputs = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put a simulator's scorecards of conversations and of its log side by side.
+
+    Beside each card its session table is read: score with -o CARD.json -o CARD.sessions.parquet.
+    Features of both are correlated case by case. -o takes .md and .json; without it the Markdown
+    goes to stdout.
+
+    Example: usi logs joint chat.json log.json --case task_id -o joint.md
+    """
+    from usi.errors import UsageError
+    from usi.gate.evidence import pick_simulator
+    from usi.report import files as report_files
+    from usi.report.joint import to_json, to_markdown
+    from usi.score.log.joint import joint as joined
+    from usi.score.scorecard import Scorecard
+
+    forms = report_files.claim(
+        outputs or [], known=(".md", ".json"), force=force, inputs=[chat, log]
+    )
+    cards = [Scorecard.read(path) for path in (chat, log)]
+    for path, card, is_log in zip((chat, log), cards, (False, True), strict=True):
+        if card.profile.startswith("log") is not is_log:
+            kind = "a log" if is_log else "conversations"
+            raise UsageError(f"{path} is no scorecard of {kind} (profile {card.profile})")
+    one = pick_simulator(cards[0], simulator, str(chat))
+    same = one.name if any(p.name == one.name for p in cards[1].simulators) else None
+    other = pick_simulator(cards[1], log_simulator or same, str(log))
+    found = joined(_own_rows(chat, one.name), _own_rows(log, other.name), case=case)
+    both = (cards[0], cards[1])
+    made = {".md": to_markdown, ".json": to_json}
+    report_files.write_all(
+        {
+            path: report_files.text(made[form](*both, one, other, found))
+            for path, form in forms.items()
+        }
+    )
+    if not forms:
+        out(to_markdown(*both, one, other, found))
+    for path in forms:
+        note(f"written: {path}", quiet=quiet)
+
+
+def _own_rows(card: Path, simulator: str) -> Any:
+    """The simulator's rows of the session table beside a scorecard."""
+    from dataclasses import replace
+
+    import polars as pl
+
+    from usi.errors import InputError
+    from usi.features.table import SessionTable
+
+    path = card.with_name(f"{card.stem}.sessions.parquet")
+    if not path.is_file():
+        raise InputError(
+            f"the session table {path.name} is not beside the scorecard: score again with "
+            f"-o {path.name}",
+            file=str(card),
+        )
+    table = SessionTable.read(path)
+    own = (pl.col("side") == "simulated") & (pl.col("simulator") == simulator)
+    return replace(table, frame=table.frame.filter(own))
+
+
 def _copy(kept: Path) -> Any:
     import shutil
 
@@ -289,5 +387,5 @@ def _counts(counts: Any) -> str:
     return printable(text + (f" and {len(shown) - 20} more" if len(shown) > 20 else ""))
 
 
-for _function in (suggest, validate, features):
+for _function in (suggest, validate, features, joint):
     app.command(name=_function.__name__, help=reflow(_function.__doc__))(guarded(_function))

@@ -1,0 +1,106 @@
+"""One simulator in conversations and in a log: both scorecards side by side."""
+
+from __future__ import annotations
+
+import json
+
+from usi._version import __version__
+from usi.estimate import Estimate
+from usi.report import view
+from usi.report.text import markdown
+from usi.score.log.joint import UNSAID, Joint
+from usi.score.scorecard import COMPONENTS, Scorecard, SimulatorCard
+
+SHOWN = 15
+"""Pairs of features in the Markdown; the JSON has all."""
+
+
+def _figure(part: Estimate | None, digits: int = 1) -> str:
+    if part is None or part.value is None:
+        return f"not assessed: {part.reason}" if part is not None and part.reason else "-"
+    return view.number(part, digits)
+
+
+def _rows(
+    chat: Scorecard, log: Scorecard, one: SimulatorCard, other: SimulatorCard
+) -> list[tuple[str, str, str, str]]:
+    found = []
+    for name in (*COMPONENTS, "index"):
+        a, b = (c.index if name == "index" else c.components.get(name) for c in (one, other))
+        if name == "index":
+            words = tuple(view.index_label(c.index) for c in (one, other))
+        else:
+            words = tuple(view.component_title(card, name) for card in (chat, log))
+        found.append((words[0], _figure(a), words[1], _figure(b)))
+    return found
+
+
+def to_markdown(
+    chat: Scorecard, log: Scorecard, one: SimulatorCard, other: SimulatorCard, found: Joint
+) -> str:
+    """The report as Markdown; names are escaped."""
+    lines = [
+        f"# {markdown(one.name)}: conversations and log",
+        "",
+        f"Written by usi {__version__}."
+        + (" SYNTHETIC DATA." if chat.synthetic or log.synthetic else ""),
+        "",
+        "Two scorecards of one simulator. Their numbers are of different things and are never "
+        "ranked with each other.",
+        "",
+        "| conversations | | log | |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        "| " + " | ".join(markdown(cell) for cell in row) + " |"
+        for row in _rows(chat, log, one, other)
+    ]
+    lines += [
+        "",
+        "## Case by case",
+        "",
+        f"{found.both:,} cases have both; {found.chat_only:,} have a transcript alone, "
+        f"{found.log_only:,} a log alone. Spearman correlations with 95 % bounds, one pair at a "
+        "time (no correction for their number):",
+        "",
+        "| chat feature | log feature | correlation | cases |",
+        "|---|---|---|---|",
+    ]
+    known = [pair for pair in found.pairs if pair.correlation.value is not None]
+    lines += [
+        f"| {pair.chat} | {pair.log} | {_figure(pair.correlation, 2)} | {pair.correlation.n:,} |"
+        for pair in known[:SHOWN]
+    ]
+    more = len(known) - SHOWN
+    rest = len(found.pairs) - len(known)
+    lines += ["", f"{max(0, more)} weaker pairs are in the JSON; {rest} can't be assessed.", ""]
+    lines += ["## What the log cannot say", "", UNSAID[0].upper() + UNSAID[1:] + ".", ""]
+    for title, card in (("conversations", chat), ("log", log)):
+        lines.append(f"- Signature of the {title}: `{card.signature.replace('`', '')}`")
+    return "\n".join(lines) + "\n"
+
+
+def to_json(
+    chat: Scorecard, log: Scorecard, one: SimulatorCard, other: SimulatorCard, found: Joint
+) -> str:
+    """Everything, as JSON."""
+    plain = {
+        "usi_version": __version__,
+        "synthetic": chat.synthetic or log.synthetic,
+        "signatures": {"chat": chat.signature, "log": log.signature},
+        "simulators": {"chat": one.name, "log": other.name},
+        "scores": {
+            kind: {
+                "index": card.index.model_dump(mode="json"),
+                "components": {k: p.model_dump(mode="json") for k, p in card.components.items()},
+            }
+            for kind, card in (("chat", one), ("log", other))
+        },
+        "cases": {"both": found.both, "chat_only": found.chat_only, "log_only": found.log_only},
+        "correlations": [
+            {"chat": p.chat, "log": p.log, **p.correlation.model_dump(mode="json")}
+            for p in found.pairs
+        ],
+        "log_cannot_say": UNSAID,
+    }
+    return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
