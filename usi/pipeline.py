@@ -130,6 +130,7 @@ def features(
     user_speaker: str | None = None,
     flip: bool = False,
     map: Mapping[str, str] | None = None,  # noqa: A002
+    language: str | None = None,
 ) -> SessionTable:
     """Compute the session table of transcripts: one row a session, in input order, with keys.
 
@@ -144,6 +145,8 @@ def features(
         Scoring profile; default: see `usi.score.profiles.default_profile`.
     format, domain, name, max_record, run_ids, user_role, user_speaker, flip, map
         As for `load` and `score`.
+    language
+        Code of the language of sessions that declare none, such as ``"de"``.
     """
     chosen = get_profile(profile)
     if isinstance(source, Loaded):
@@ -164,7 +167,9 @@ def features(
         else:
             stream = open_sessions(cast(Paths, source), options=options)
         sessions, label = Watched(stream), stream.label
-    table = extract_table(sessions, profile=chosen.name, side=side, source=cleaning)
+    table = extract_table(
+        sessions, profile=chosen.name, side=side, source=cleaning, language=language
+    )
     table = replace(table, synthetic=sessions.synthetic)
     if side == "human":
         return with_keys(table, side=side, run_ids=run_ids)

@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from usi.cli import success
-from usi.cli.options import Domain, Force, Format, Outputs, Print, Printed
+from usi.cli.options import (
+    Domain,
+    Flip,
+    Force,
+    Format,
+    Map,
+    Outputs,
+    Print,
+    Printed,
+    UserRole,
+    UserSpeaker,
+)
 
 
 def command(
@@ -24,6 +35,10 @@ def command(
     seed: success.Seed = 7,
     domain: Domain = None,
     format: Format = None,  # noqa: A002  (the option's name is the interface)
+    user_role: UserRole = None,
+    user_speaker: UserSpeaker = None,
+    flip: Flip = False,
+    map_: Map = None,
     output: Outputs = None,
     show: Print = Printed.AUTO,
     force: Force = False,
@@ -37,13 +52,20 @@ def command(
     Example: usi agents --human a=ha.json --human b=hb.json --human c=hc.json
     --sim a=sa.json --sim b=sb.json --sim c=sc.json
     """
+    from usi.cli.reading import load_options
     from usi.gate.agents import rank_agents
     from usi.gate.outcomes import Outcomes, read_outcomes
-    from usi.load import LoadOptions
     from usi.report.success import agents_grids
 
     def side(values: list[str], option: str) -> dict[str, Outcomes]:
-        options = LoadOptions(format=format, domain=domain)
+        options = load_options(
+            format_=format,
+            domain=domain,
+            user_role=user_role,
+            user_speaker=user_speaker,
+            flip=flip,
+            map_=map_,
+        )
         return {
             agent: read_outcomes(paths, options=options, threshold=success_at)
             for agent, paths in success.named(values, option).items()

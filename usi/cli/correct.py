@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from usi.cli import success
-from usi.cli.options import Domain, Files, Force, Format, Name, Outputs, Print, Printed
+from usi.cli.options import (
+    Domain,
+    Files,
+    Flip,
+    Force,
+    Format,
+    Map,
+    Name,
+    Outputs,
+    Print,
+    Printed,
+    UserRole,
+    UserSpeaker,
+)
 
 
 def command(
@@ -22,6 +35,10 @@ def command(
     domain: Domain = None,
     name: Name = None,
     format: Format = None,  # noqa: A002  (the option's name is the interface)
+    user_role: UserRole = None,
+    user_speaker: UserSpeaker = None,
+    flip: Flip = False,
+    map_: Map = None,
     output: Outputs = None,
     show: Print = Printed.AUTO,
     force: Force = False,
@@ -33,17 +50,24 @@ def command(
 
     Example: usi correct runs.json --human people.jsonl
     """
-    from usi.corpus.resolve import resolve
+    from usi.cli.reading import load_options, people_with_sessions
     from usi.gate.correct import corrected_success
     from usi.gate.outcomes import read_outcomes
-    from usi.load import LoadOptions
     from usi.report.success import corrected_grids
 
-    options = LoadOptions(format=format, domain=domain, name=name)
+    reading: dict[str, Any] = {
+        "user_role": user_role,
+        "user_speaker": user_speaker,
+        "flip": flip,
+        "map_": map_,
+    }
+    options = load_options(format_=format, domain=domain, name=name, **reading)
+    reference = people_with_sessions(human)
     simulator = read_outcomes(files, options=options, threshold=success_at)
     people = read_outcomes(
-        resolve(human).paths,
-        options=LoadOptions(domain=domain),
+        reference.paths,
+        options=reference.load_options(load_options(domain=domain, **reading)),
+        part=reference.part,
         side="human",
         threshold=success_at,
     )

@@ -13,6 +13,7 @@ from usi.cli.options import (
     Flip,
     Force,
     Format,
+    Language,
     Map,
     MaxRecord,
     Name,
@@ -45,6 +46,7 @@ def command(
     user_speaker: UserSpeaker = None,
     flip: Flip = False,
     map_: Map = None,
+    language: Language = None,
 ) -> None:
     """Compute the behavioural features, one row a session, in input order.
 
@@ -84,6 +86,7 @@ def command(
             domain=pick(domain, own.domain),
             name=name,
             max_record=MAX_RECORD if size is None else parse_size(size),
+            language=language,
             **who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_),
         )
     writers: dict[Path, report_files.Writer] = {

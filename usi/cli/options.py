@@ -137,6 +137,14 @@ Map = Annotated[
     ),
 ]  # fmt: skip
 
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language", metavar="CODE", show_default=False, rich_help_panel=_READ,
+        help="Language of sessions that declare none, such as de.",
+    ),
+]  # fmt: skip
+
 _UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
 
 

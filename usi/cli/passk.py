@@ -7,7 +7,20 @@ from typing import Annotated
 import typer
 
 from usi.cli import success
-from usi.cli.options import Domain, Files, Force, Format, Name, Outputs, Print, Printed
+from usi.cli.options import (
+    Domain,
+    Files,
+    Flip,
+    Force,
+    Format,
+    Map,
+    Name,
+    Outputs,
+    Print,
+    Printed,
+    UserRole,
+    UserSpeaker,
+)
 from usi.errors import UsageError
 
 
@@ -33,6 +46,10 @@ def command(
     domain: Domain = None,
     name: Name = None,
     format: Format = None,  # noqa: A002  (the option's name is the interface)
+    user_role: UserRole = None,
+    user_speaker: UserSpeaker = None,
+    flip: Flip = False,
+    map_: Map = None,
     output: Outputs = None,
     show: Print = Printed.AUTO,
     force: Force = False,
@@ -47,12 +64,20 @@ def command(
     Example: usi passk results.json -k 1,2,4
     """
     ks = parse_ks(k)
+    from usi.cli.reading import load_options
     from usi.gate.outcomes import read_outcomes
     from usi.gate.passk import pass_k
-    from usi.load import LoadOptions
     from usi.report.success import passk_grids
 
-    options = LoadOptions(format=format, domain=domain, name=name)
+    options = load_options(
+        format_=format,
+        domain=domain,
+        name=name,
+        user_role=user_role,
+        user_speaker=user_speaker,
+        flip=flip,
+        map_=map_,
+    )
     outcomes = read_outcomes(files, options=options, threshold=success_at)
     found = pass_k(outcomes, ks, replicates=replicates, seed=seed)
     success.deliver(found, passk_grids(found), outputs=output, show=show, force=force)

@@ -140,8 +140,8 @@ def _pilot(path: str, simulator: str | None) -> Pilot:
     if file.is_file() and b'"schema_version"' in file.read_bytes()[:400]:
         card = Scorecard.read(file)
         return pilot_of_card(card, pick_simulator(card, simulator, path))
-    from usi import pipeline
-    from usi.corpus.resolve import resolve
+    from usi.cli.reading import load_options, people_with_sessions
+    from usi.score.people.read import read_people_of
 
-    files = [str(part) for part in resolve(path).paths]
-    return pilot_of_sessions(pipeline.features(files, side="human", profile="robust").frame)
+    people = read_people_of(people_with_sessions(path), options=load_options())
+    return pilot_of_sessions(people.tables[""].frame)

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from usi.cli.options import parse_size
+from usi.errors import UsageError
 
 if TYPE_CHECKING:
+    from usi.corpus.resolve import Reference
     from usi.load import LoadOptions
 
 
@@ -57,6 +59,22 @@ def who_and_where(
         "flip": flip,
         "map": own.map if map_ is None else parse_map(map_),
     }
+
+
+def people_with_sessions(human: str) -> Reference:
+    """A human reference of which single sessions are needed.
+
+    Raises
+    ------
+    UsageError
+        Where it is an aggregate, which holds none.
+    """
+    from usi.corpus.resolve import resolve
+    from usi.score.people.aggregate import is_aggregate
+
+    if is_aggregate(human):
+        raise UsageError(f"{human} is an aggregate and holds no sessions; give the corpus itself")
+    return resolve(human)
 
 
 def sources(files: Iterable[str]) -> list[Path]:

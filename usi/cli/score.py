@@ -32,6 +32,7 @@ from usi.cli.options import (
     Flip,
     Force,
     Format,
+    Language,
     Map,
     MaxRecord,
     Name,
@@ -161,16 +162,7 @@ def command(
     no_classes: NoClasses = False,
     horizon: Horizon = None,
     standardise: Standardise = True,
-    language: Annotated[
-        str | None,
-        typer.Option(
-            "--language",
-            metavar="CODE",
-            show_default=False,
-            rich_help_panel="Reading",
-            help="Language of sessions that declare none, such as de.",
-        ),
-    ] = None,
+    language: Language = None,
 ) -> None:
     """Score simulators against a human reference.
 

@@ -129,7 +129,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         raise UsageError("name the human reference: --human CORPUS (a path, or see: usi doctor)")
     surveys = pick(request.surveys, workspace.path(own.surveys), "auto")
     given: dict[str, Any] = {
-        "difficulty": pick(request.difficulty, workspace.path(own.difficulty)),
+        "difficulty": _difficulty(pick(request.difficulty, workspace.path(own.difficulty))),
         "run_ids": pick(request.run_ids, own.run_ids),
         "human_source": pick(request.human_source, own.human_source),
         "seed": pick(request.seed, own.seed),
@@ -155,6 +155,16 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         **{key: value for key, value in given.items() if value is not None},
     )
     return human, profile, options
+
+
+def _difficulty(option: str | None) -> str | None:
+    """The option as given, where it is a known word or a file."""
+    if option in (None, "frozen", "self", "none") or Path(option).exists():
+        return option
+    raise UsageError(
+        f"--difficulty {option}: takes frozen, self (tau-usi), none or a JSON file, and there is "
+        "no such file"
+    )
 
 
 def difficulties(options: ScoreOptions, result: ScoreResult) -> Mapping[str, float]:
@@ -186,7 +196,13 @@ def claim(request: Request, human: str, options: ScoreOptions) -> dict[Path, str
     """Check all outputs and what is written beside them, before any work."""
     from usi.cli.reading import sources
     from usi.report import files
+    from usi.score.people.aggregate import is_aggregate
 
+    if is_aggregate(human) and any(path.name.endswith(SESSIONS) for path in request.outputs):
+        raise UsageError(
+            f"{human} is an aggregate and holds no sessions, so there is no session table to "
+            f"write: leave -o ...{SESSIONS} out, or score against the corpus itself"
+        )
     named = [*request.simulators, human, str(options.surveys or ""), options.difficulty]
     inputs = sources(name for name in named if Path(name).exists())
     forms = files.claim(request.outputs, known=known_forms(), force=request.force, inputs=inputs)

@@ -18,7 +18,7 @@ import polars as pl
 
 from usi.errors import UsageError
 from usi.features.kernel import Flat, core_counts
-from usi.features.language import ENGLISH, language_of
+from usi.features.language import ENGLISH, known_code, language_of
 from usi.features.languages import pack_languages, reason_of
 from usi.features.profile import Profile
 from usi.features.registry import get_profile
@@ -77,7 +77,7 @@ def extract(
             raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
     if block < 1:
         raise UsageError(f"a block holds at least 1 session, not {block}")
-    return _frames(iter(sessions), chosen, side, source or side, block, language)
+    return _frames(iter(sessions), chosen, side, source or side, block, known_code(language))
 
 
 def extract_table(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from usi.errors import UsageError
 from usi.records import Session, Turn
 
 ENGLISH = "en"
@@ -61,6 +62,22 @@ def language_code(value: Any) -> str | None:
     return found.group(1) if found else None
 
 
+def known_code(value: str | None) -> str | None:
+    """The code of a language that somebody names for all sessions.
+
+    Raises
+    ------
+    UsageError
+        Where it is neither a code nor a name that is known.
+    """
+    if value is None:
+        return None
+    code = language_code(value)
+    if code is None:
+        raise UsageError(f"{value!r} is no language that usi knows: give a code such as en or de")
+    return code
+
+
 def declared(session: Session) -> str | None:
     """Language that the session's own fields name (``language`` or ``lang``)."""
     if not session.meta:
@@ -93,7 +110,7 @@ def detect(text: str) -> str | None:
 
     Too few letters, English function words, a doubtful answer, or no library: nothing is told.
     """
-    if _identifier() is None or _english(text[:GLANCE].lower().split()):
+    if _english(text[:GLANCE].lower().split()) or _identifier() is None:
         return None
     words = _WORD.findall(text)
     if not words:

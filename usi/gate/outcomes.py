@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from usi.corpus.parts import Part
 from usi.errors import NotScorable
 from usi.features.spec import IDENTITY_SCHEMA
 from usi.load import LoadOptions, open_sessions
@@ -20,6 +21,7 @@ from usi.score.keys import assign_keys
 
 FloatArray = npt.NDArray[np.float64]
 Z90 = (0.05, 0.95)
+_KEYS = ("session_id", "task_id", "trial", "batch_id", "domain", "layout", "participant")
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,8 @@ class Outcomes:
         return {task: sum(t.success for t in ts) / len(ts) for task, ts in self.trials.items()}
 
 
-def _tasks(sessions: list[Session], side: Side) -> list[str | None]:
-    """Task of each session by the key rules of the session table."""
+def _keyed(sessions: list[Session], side: Side) -> pl.DataFrame:
+    """Session, task, batch and participant of each session by the rules of the session table."""
     frame = pl.DataFrame(
         {
             "session_id": [s.session_id for s in sessions],
@@ -65,17 +67,28 @@ def _tasks(sessions: list[Session], side: Side) -> list[str | None]:
             "batch_id": [s.batch for s in sessions],
             "domain": [s.domain for s in sessions],
             "layout": [s.layout for s in sessions],
+            "participant": [s.participant for s in sessions],
         },
-        schema={
-            name: IDENTITY_SCHEMA[name]
-            for name in ("session_id", "task_id", "trial", "batch_id", "domain", "layout")
-        },
+        schema={name: IDENTITY_SCHEMA[name] for name in _KEYS},
     )
-    return assign_keys(frame, side=side)["task"].to_list()
+    return assign_keys(frame, side=side)
+
+
+def _inside(frame: pl.DataFrame, part: Part | None) -> list[bool]:
+    """Which sessions are of the part that may be read."""
+    if part is None:
+        return [True] * frame.height
+    units = frame[part.column].cast(pl.String)
+    return units.is_in(list(part.units)).fill_null(False).to_list()
 
 
 def collect(
-    sessions: Iterable[Session], *, label: str, side: Side = "simulated", threshold: float = 1.0
+    sessions: Iterable[Session],
+    *,
+    label: str,
+    side: Side = "simulated",
+    threshold: float = 1.0,
+    part: Part | None = None,
 ) -> Outcomes:
     """Group graded sessions by task; failed runs, null rewards and unnamed tasks are counted.
 
@@ -87,12 +100,17 @@ def collect(
         Which key rules name the tasks (batches of people, runs of simulators).
     threshold
         Reward at or above which a session is a success.
+    part
+        Part of a corpus that may be read; ``None``: everything.
     """
     kept = [msgspec.structs.replace(session, turns=()) for session in sessions]
     trials: dict[str, list[Trial]] = {}
     left_out: Counter[str] = Counter()
-    for session, task in zip(kept, _tasks(kept, side), strict=True):
-        if session.status != "ok":
+    frame = _keyed(kept, side)
+    for session, task, inside in zip(kept, frame["task"], _inside(frame, part), strict=True):
+        if not inside:
+            left_out["in a part of the corpus that is not read"] += 1
+        elif session.status != "ok":
             left_out[session.status] += 1
         elif session.outcome.reward is None:
             left_out["no reward"] += 1
@@ -112,6 +130,7 @@ def read_outcomes(
     options: LoadOptions | None = None,
     side: Side = "simulated",
     threshold: float = 1.0,
+    part: Part | None = None,
 ) -> Outcomes:
     """Outcomes of one simulator, agent or human corpus, from its files.
 
@@ -121,7 +140,7 @@ def read_outcomes(
         Where no session has both a task id and a reward.
     """
     stream = open_sessions(list(paths), options=options or LoadOptions())
-    found = collect(stream, label=stream.label, side=side, threshold=threshold)
+    found = collect(stream, label=stream.label, side=side, threshold=threshold, part=part)
     if not found.trials:
         why = ", ".join(f"{n} {reason}" for reason, n in sorted(found.left_out.items()))
         raise NotScorable(

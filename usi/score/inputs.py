@@ -18,6 +18,7 @@ import polars as pl
 from usi.corpus.resolve import Reference
 from usi.errors import UsageError
 from usi.features.extract import extract_table
+from usi.features.language import known_code
 from usi.features.registry import get_profile
 from usi.features.table import SessionTable
 from usi.load import LoadOptions, SessionStream, group_by_simulator, open_sessions
@@ -142,12 +143,15 @@ def read_simulators(
     transcripts = [path for path in paths if not is_table(path)]
     streams = group_by_simulator(transcripts, options) if transcripts else []
     for stream in streams:
-        watched = Watched(stream, columns)
+        watched = Watched(
+            stream, columns, glance=_english_only(profile), default=known_code(language)
+        )
         table = watched.noted(
             extract_table(watched, profile=profile, side="simulated", language=language)
         )
         parts = split_by_simulator(table, stream.label)
         _note(side, stream, stream.label, "simulator")
+        _say(side, watched.remark(stream.label, profile))
         for label in parts.keys() - {stream.label}:  # what a file lost is told of all in it
             side.losses[label] = [*side.losses.get(label, ()), *stream.notes.losses]
         _add(side, parts, run_ids)
@@ -207,14 +211,21 @@ def read_reference(
         if chosen is None:
             chosen = _kind_of(first, [_base(file.name) for file in stream.notes.files])
         head = () if first is None else (first,)
-        watched = Watched(chain(head, sessions), columns, echo=profile if echo else None)
         spoken = reference.language or language
+        watched = Watched(
+            chain(head, sessions),
+            columns,
+            echo=profile if echo else None,
+            glance=_english_only(profile),
+            default=known_code(spoken),
+        )
         table = extract_table(
             watched, profile=profile, side="human", source=chosen, language=spoken
         )
         tables.append(watched.noted(table))
         echoes = watched.echoes(table)
         _note(side, stream, "", "human")
+        _say(side, watched.remark("people", profile))
     for path in reference.paths:
         if is_table(path):
             table = read_table(path, profile)
@@ -283,6 +294,16 @@ def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None
                 sessions=file.sessions,
             )
         )
+
+
+def _english_only(profile: str) -> bool:
+    """Whether a profile counts English words whatever the language of a session."""
+    return get_profile(profile).for_language is None
+
+
+def _say(side: SideInput, remark: str | None) -> None:
+    if remark is not None:
+        side.remarks.append(remark)
 
 
 def _table_file(role: str, path: str | Path, table: SessionTable) -> InputFile:

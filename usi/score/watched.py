@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from usi.features.extract import BLOCK, extract_table
+from usi.features.language import ENGLISH, language_of
 from usi.features.spec import IDENTITY_SCHEMA
 from usi.features.table import SessionTable
 from usi.records import Session
@@ -29,12 +31,18 @@ class Watched:
         are computed block by block, so that no text stays in memory.
     synthetic
         Whether a session says that it is a phantom's.
+    glance, default
+        Whether sessions in other languages than English are counted in `languages`: for a profile
+        that has no means of its own to set them apart; language of those that declare none.
     """
 
     sessions: Iterable[Session]
     columns: Sequence[str] = ()
     echo: str | None = None
     synthetic: bool = False
+    glance: bool = False
+    default: str | None = None
+    languages: Counter[str] = field(default_factory=Counter)
     _found: dict[str, list[str | None]] = field(default_factory=dict)
     _echoes: list[pl.DataFrame] = field(default_factory=list)
 
@@ -46,6 +54,10 @@ class Watched:
         for session in self.sessions:
             if session.meta.get("synthetic") is True:
                 self.synthetic = True
+            if self.glance:
+                code = language_of(session, self.default)
+                if code is not None and code != ENGLISH:
+                    self.languages[code] += 1
             for name, values in self._found.items():
                 values.append(_text(session.meta.get(name)))
             if self.echo is not None:
@@ -62,6 +74,17 @@ class Watched:
 
         table = extract_table(echo_sessions(block), profile=self.echo or "", side="simulated")
         self._echoes.append(table.frame)
+
+    def remark(self, whose: str, profile: str) -> str | None:
+        """What to say where a profile that knows English alone read another language."""
+        if not self.languages:
+            return None
+        listed = ", ".join(f"{code} {n:,}" for code, n in sorted(self.languages.items()))
+        return (
+            f"{whose}: {self.languages.total():,} sessions are in another language than English "
+            f"({listed}); {profile} knows English words alone, so their rates mean nothing. "
+            "The profile robust does not score them by English words"
+        )
 
     def noted(self, table: SessionTable) -> SessionTable:
         """The session table with what was noted: further columns, and the mark of phantoms."""
