@@ -133,6 +133,10 @@ def test_unknown_names_list_the_known(tmp_path: Path) -> None:
     refused(usi("score", path, "--human", "nobody", "--profile", "tau-usi"), "nobody")
     refused(usi("explain", "USI|profil:tau-usi"), "profil")
     refused(usi("validate", path, "--max-record", "64XB"), "--max-record")
+    refused(
+        usi("score", path, "--human", path, "--profile", "tau-usi", "--difficulty", "frozn"),
+        "frozen",
+    )
 
 
 def test_text_of_a_file_can_not_steer_the_terminal(tmp_path: Path) -> None:
