@@ -22,7 +22,9 @@ def talk(path: Path, **fields: Any) -> Path:
         {"session_id": f"s{k}", "task_id": f"t{k}", "reward": k % 2, "messages": turns, **fields}
         for k in range(6)
     ]
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8"
+    )
     return path
 
 
