@@ -84,7 +84,7 @@ VERSIONS = (
 )
 """Old version first; every other simulator is a new version of it."""
 
-CLASSIFIER = Cell(100, 3, 3, ("copy", "collapsed", "easy-0.2", "easy-0.5"), 0.05)
+CLASSIFIER = Cell(100, 3, 3, ("copy", "collapsed", "easy-0.2", "easy-0.5"), 0.15)
 """300 sessions a side."""
 
 _PARTS = {

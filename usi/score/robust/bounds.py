@@ -7,7 +7,7 @@ the largest downward bias (bias-aware interval, Armstrong and Kolesár 2018).
 The SE of a component is the larger of two: of its score in the replicates, and of the same with
 the sign of every term held. The first alone is too small where terms lie within their noise of 0
 (the absolute value folds them), and smallest just where chance has made the score too high: a
-lower bound then lay above the truth in up to 11 % of studies (docs/validation.md). In USI-R, a
+lower bound then lay above the truth in about 10 % of studies (docs/validation.md). In USI-R, a
 mean of some twenty terms, this averages out, and the first is taken.
 """
 
