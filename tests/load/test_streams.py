@@ -250,3 +250,4 @@ def test_mutated_files_give_sessions_or_our_errors(write, name):
 def test_bytes_that_are_no_text_are_refused_where_nobody_reads_them_too(write, text):
     error = error_of(write("x.json", text))
     assert f"not UTF-8 at byte {text.index(bytes([0xE9]))}" in str(error)
+    assert "NUL" in str(error_of(write("x.json", text.replace(bytes([0xE9]), bytes(1)))))

@@ -321,7 +321,8 @@ class Cursor:
         """One value that nobody reads; its bytes must be text all the same."""
         view = self.raw()
         try:
-            str(view, "utf-8")
+            if "\0" in str(view, "utf-8"):
+                self.fail("not valid JSON: a NUL byte stands before this place")
         except UnicodeDecodeError as error:
             at = self._base + self._at - view.nbytes + error.start
             raise not_utf8(at, file=self.file, row=self.row) from None
