@@ -53,6 +53,12 @@ def test_a_submission_is_recorded_and_expires_with_its_identity(tmp_path: Path) 
     assert record["admitted"] == (record["verdict"] == "PASS") == (done.code == 0)
     assert record["identity"]["model"] == "m-1"
     assert f"sim:{record['identity_sha256']}" in record["signature"]
+    card = tmp_path / "reports" / "mine.json"
+    scored = json.loads(card.read_text())
+    scored["simulators"][0]["identity"]["agent"] = "oracle@0123456789ab"  # of the sessions
+    card.write_text(json.dumps(scored))
+    gated = run("gate", "reports/mine.json", "--tier", "C", "--print", "table", cwd=tmp_path)
+    assert "has changed" not in gated.out
     file.write_text(TOML.replace("m-1", "m-2"))
     gated = run("gate", "reports/mine.json", "--tier", "C", "--print", "table", cwd=tmp_path)
     assert gated.code == 3

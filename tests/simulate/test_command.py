@@ -18,6 +18,7 @@ from command import Done, refused, usi
 from simulate.server import Server, tool_call
 
 from usi.cli.main import run
+from usi.corpus.manifest import read_manifest
 from usi.load import open_sessions, read_surveys
 from usi.simulate.questions import published_instrument
 
@@ -258,7 +259,11 @@ def test_a_person_plays_by_pipe(tmp_path: Path) -> None:
     assert answers["task_success"] == "Yes - Task completed"
     assert answers["question_amount_preference"] == "About right"  # 9 was no option
     assert answers["answer_effort_time"] is None  # skipped
-    assert 'name = "desk"' in (folder / "manifest.toml").read_text()
+    manifest = read_manifest(folder / "manifest.toml")
+    assert (manifest.name, manifest.redistribute, manifest.agent) == ("desk", False, session.agent)
+    verified = usi("corpus", "verify", folder)
+    assert verified.code == 0, verified.out
+    assert (folder / "DATASHEET.md").is_file()
     again = usi(*HUMAN, folder, "--batch", "2", stdin=b"yes\n")
     refused_with = (again.code, "--batch N" in again.err)
     assert refused_with == (2, True)
@@ -273,7 +278,7 @@ def test_without_consent_nothing_is_stored(tmp_path: Path, answer: str) -> None:
     done = usi(*HUMAN, tmp_path / "c", stdin=answer.encode())
     assert done.code == 2
     assert "nothing is stored" in done.err
-    assert not (tmp_path / "c" / "sessions.jsonl").exists()
+    assert not (tmp_path / "c").exists()
 
 
 def test_a_talk_that_was_left_is_not_stored(tmp_path: Path) -> None:

@@ -351,11 +351,17 @@ def human(
     plan = HumanPlan(
         folder, choose_tasks(setting.domain, tasks), setting, batch, participant, text, seed
     )
-    runtime = calls.runtime(folder)
+    opened: list[Runtime] = []
+
+    def begin() -> Runtime:
+        opened.append(calls.runtime(folder))
+        return opened[0]
+
     try:
-        stored = play(plan, runtime, read, lambda line: print(line, flush=True))
+        stored = play(plan, begin, read, lambda line: print(line, flush=True))
     except Left:
         raise UsageError("no consent was given: nothing is stored") from None
     finally:
-        runtime.cache.close()
+        for runtime in opened:
+            runtime.cache.close()
     note(f"{stored} talks stored in {folder} (batch {batch})")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from usi.corpus.candidate import Candidate, find_candidate, fingerprint
 from usi.run.signature import build, parse
+from usi.score.agents import KEY as AGENT
 from usi.score.scorecard import Scorecard, SimulatorCard
 
 FIELD = "sim"
@@ -49,18 +50,20 @@ def _signed(signature: str, mark: str) -> str:
 
 
 def changed(card: Scorecard) -> dict[str, str]:
-    """Simulators of the workspace that are others now than when they were scored, and how."""
+    """Simulators of the workspace that are others now than when they were scored, and how.
+
+    The agent that a card names is told from its sessions, not by the candidate's file.
+    """
     found: dict[str, str] = {}
     for part in card.simulators:
-        if not part.identity:
+        then = {key: value for key, value in part.identity.items() if key != AGENT}
+        if not then:
             continue
         now = find_candidate(part.name)
-        if now is None or now.fingerprint == fingerprint(part.identity):
+        if now is None or now.fingerprint == fingerprint(then):
             continue
         keys = sorted(
-            key
-            for key in {*now.identity, *part.identity}
-            if now.identity.get(key) != part.identity.get(key)
+            key for key in {*now.identity, *then} if now.identity.get(key) != then.get(key)
         )
         found[part.name] = ", ".join(keys)
     return found

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from usi.corpus.datasheet import datasheet
+from usi.corpus.manifest import DATASHEET, MANIFEST, Manifest, read_manifest
+from usi.corpus.resolve import resolve
 from usi.errors import UsageError
+from usi.run.manifest import sha256_file
+from usi.score.people.add import write_manifest
+from usi.score.people.read import counts_of, read_people_of
 from usi.simulate.calls import Calls, Runtime
 from usi.simulate.episode import Cell, Setting, run_episode
 from usi.simulate.protocol import Message, Task
@@ -114,8 +119,10 @@ class HumanPlan:
     seed: int = 1
 
 
-def play(plan: HumanPlan, runtime: Runtime, read: Read, write: Write) -> int:
+def play(plan: HumanPlan, begin: Callable[[], Runtime], read: Read, write: Write) -> int:
     """Play tasks that nobody did in this batch; the number of talks stored.
+
+    Until consent is given nothing is written: `begin` opens the cache only then.
 
     Raises
     ------
@@ -125,6 +132,8 @@ def play(plan: HumanPlan, runtime: Runtime, read: Read, write: Write) -> int:
     write(plan.consent)
     if read('Write "yes" to take part: ').strip().casefold() != "yes":
         raise UsageError("no consent was given: nothing is stored")
+    _manifest(plan)  # one that can't be read is told before anybody talks
+    runtime = begin()
     log = RunLog(plan.folder / LOG)
     try:
         done = [body["session"] for body in log.bodies if body["kind"] == "episode"]
@@ -180,11 +189,33 @@ def _one(plan: HumanPlan, task: Task, person: Person, runtime: Runtime) -> dict[
 def _files(plan: HumanPlan, records: Sequence[dict[str, Any]]) -> None:
     ordered = sorted(records, key=lambda r: (r["batch"], r["task_id"]))
     write_whole(plan.folder / SESSIONS, lines_of(ordered))
-    manifest = plan.folder / "manifest.toml"
-    if not manifest.exists():
-        name = json.dumps(plan.folder.resolve().name)
-        text = (
-            "# Written by usi simulate human. Say under which licence these sessions stand.\n"
-            f'name = {name}\nsessions = "{SESSIONS}"\nredistribute = false\n'
-        )
-        write_whole(manifest, text.encode("utf-8"))
+    manifest = _manifest(plan)
+    write_manifest(plan.folder, manifest)
+    people = read_people_of(replace(resolve(plan.folder), part=None))
+    digest = sha256_file(plan.folder / SESSIONS)
+    manifest = manifest.model_copy(
+        update={
+            "counts": counts_of(people.tables[""]),
+            "sha256": {**manifest.sha256, SESSIONS: digest},
+        }
+    )
+    write_manifest(plan.folder, manifest)
+    sheet = plan.folder / DATASHEET
+    if not sheet.exists():
+        write_whole(sheet, datasheet(manifest).encode("utf-8"))
+
+
+def _manifest(plan: HumanPlan) -> Manifest:
+    """What the folder's manifest says; a new one passes nothing on until somebody allows it."""
+    path = plan.folder / MANIFEST
+    if path.is_file():
+        return read_manifest(path)
+    domain = plan.setting.domain
+    return Manifest(
+        name=plan.folder.resolve().name,
+        redistribute=False,
+        channel="chat",
+        agent=plan.setting.agent_name,
+        task_set=domain.name,
+        sessions=SESSIONS,
+    )
