@@ -140,6 +140,18 @@ def test_unknown_keys_are_reported_together_with_suggestions(tmp_path: Path) -> 
     assert "[survey] min_kappa_ratio" in message
 
 
+def test_wrong_values_are_reported_beside_unknown_keys() -> None:
+    with pytest.raises(InputErrors) as caught:
+        resolve({"teir": "B", "tier": "D", "min_tasks": 0, "minimum": {"indx": 1, "outcome": 101}})
+    assert sorted(str(problem.field) for problem in caught.value.problems) == [
+        "min_tasks",
+        "minimum.indx",
+        "minimum.outcome",
+        "teir",
+        "tier",
+    ]
+
+
 @pytest.mark.parametrize(
     ("data", "field"),
     [
@@ -157,6 +169,8 @@ def test_unknown_keys_are_reported_together_with_suggestions(tmp_path: Path) -> 
         ({"tier": "B", "minimum": {"index": float("nan")}}, "minimum.index"),
         ({"tier": "B", "minimum": 85}, "minimum"),
         ({"tier": "B", "require": {"components": ["style"]}}, "require.components"),
+        ({"tier": "B", "profile": "robusto"}, "profile"),
+        ({"tier": "B", "profile": "tau-usi"}, "profile"),
         ({"tier": "B", "subgroup": [{"by": "domain"}]}, "subgroup"),
     ],
 )

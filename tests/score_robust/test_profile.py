@@ -63,6 +63,12 @@ def test_another_seed_moves_bounds_and_signature_alone():
     assert a.components["reaction"].se != b.components["reaction"].se
 
 
+def test_the_reference_says_whether_people_answered_a_survey():
+    assert CARD.human.components["survey"].reason == "see human_kappa of the simulators"
+    silent = score(draw(60, 3, seed=1), SIM).human.components["survey"]
+    assert (silent.status, silent.reason) == ("not_assessed", "people answered no survey")
+
+
 def test_what_a_card_says():
     card = CARD.simulators[0]
     assert card.index.name == "USI-R"

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from usi.errors import unknown_name
 
 TIERS: tuple[str, ...] = ("A", "B", "C")
+PROFILES: tuple[str, ...] = ("robust", "log")
+"""Profiles with bounds, which alone can be gated."""
 GATED: tuple[str, ...] = ("conversation", "information", "clarification", "reaction", "outcome")
 """Components that USI-R averages, and that a minimum can be set for."""
 
@@ -128,6 +130,18 @@ class Criteria(_Part):
     survey: SurveyKey = SurveyKey()
     subgroup: tuple[Subgroup, ...] = ()
     require: Require = Require()
+
+    @field_validator("profile")
+    @classmethod
+    def _has_bounds(cls, value: str) -> str:
+        stem = value.partition("@")[0]
+        if stem == "tau-usi":
+            raise ValueError(
+                "the profile tau-usi has no bounds, and the gate decides on bounds alone"
+            )
+        if stem not in PROFILES:
+            raise ValueError(str(unknown_name("profile", value, PROFILES)))
+        return value
 
     @property
     def fingerprint(self) -> str:

@@ -52,21 +52,18 @@ def resolve(data: Mapping[str, Any], *, file: str | None = None) -> Criteria:
         else:
             text = str(unknown_name("tier", str(name), TIERS))
             problems.append(InputError(text, file=file, field="tier"))
-    if problems:
-        raise InputErrors(problems)
+    criteria = None
     try:
         criteria = Criteria.model_validate(_merge(base, data))
     except ValidationError as error:
-        raise InputErrors(
-            [
-                InputError(
-                    part["msg"].removeprefix("Value error, "),
-                    file=file,
-                    field=".".join(str(step) for step in part["loc"]),
-                )
-                for part in error.errors(include_url=False)
-            ]
-        ) from error
+        for part in error.errors(include_url=False):
+            field = ".".join(str(step) for step in part["loc"])
+            if part["type"] == "extra_forbidden" or field == "tier":
+                continue  # told above, with near matches
+            text = part["msg"].removeprefix("Value error, ")
+            problems.append(InputError(text, file=file, field=field))
+    if problems or criteria is None:
+        raise InputErrors(problems)
     if "require" not in data and not base:
         asked = tuple(k for k, _ in criteria.minimum.items() if k != "index")
         if criteria.minimum.index is not None:

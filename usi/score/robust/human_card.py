@@ -14,6 +14,7 @@ from usi.score.robust.bounds import maybe, tidy
 from usi.score.robust.icc import icc1
 from usi.score.robust.left_out import merged
 from usi.score.robust.reference import Reference
+from usi.score.robust.survey_pairs import sheets
 from usi.score.robust.terms import PARTS
 from usi.score.robust.values import natural, scored_values
 from usi.score.scorecard import (
@@ -27,6 +28,7 @@ from usi.score.scorecard import (
     Warning_,
 )
 
+NO_SURVEY = "people answered no survey"
 ONE_BATCH = "people are compared with each other over at least two batches of the same tasks"
 
 
@@ -52,10 +54,11 @@ def human_card(
     """
     parts: dict[str, Component] = {}
     alone = NO_SESSIONS if ref.aggregated else ONE_BATCH
+    survey = "see human_kappa of the simulators" if any(sheets(ref.frame)) else NO_SURVEY
     for name in COMPONENTS:
         value = among.components.get(name) if among else None
         if value is None:
-            reason = "see human_kappa of the simulators" if name == "survey" else alone
+            reason = survey if name == "survey" else alone
             parts[name] = Component(value=None, status="not_assessed", reason=reason)
         else:
             parts[name] = Component(value=maybe(value))
