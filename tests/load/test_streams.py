@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 
 import pytest
@@ -251,3 +252,12 @@ def test_bytes_that_are_no_text_are_refused_where_nobody_reads_them_too(write, t
     error = error_of(write("x.json", text))
     assert f"not UTF-8 at byte {text.index(bytes([0xE9]))}" in str(error)
     assert "NUL" in str(error_of(write("x.json", text.replace(bytes([0xE9]), bytes(1)))))
+
+
+def test_pipes_and_empty_paths_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for path in (tmp_path, tmp_path / "pipe.jsonl"):
+        with pytest.raises(InputError, match="pipe"):
+            list(open_sessions(path))
+    with pytest.raises(InputError, match="empty path"):
+        list(open_sessions(""))

@@ -34,12 +34,18 @@ def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Sourc
             return [source]
         log = join_eval(source, found)
         return [log] if log else _without_documentation(found, name, "archive", aside)
+    if not name:
+        raise InputError("an empty path names no file; use . for the folder you are in")
     path = Path(path)
     if path.is_dir():
-        found = [_log_or_file(file_source(file, shown, name)) for file, shown in walk(path, name)]
+        inside = list(walk(path, name))
+        for file, shown in inside:
+            _check_no_pipe(file, shown)
+        found = [_log_or_file(file_source(file, shown, name)) for file, shown in inside]
         return _without_documentation(found, name, "folder", aside)
     if not path.exists():
         raise InputError("there is no such file or folder", file=name)
+    _check_no_pipe(path, name)
     source = file_source(path, name)
     found = members(source)
     if found is not None:
@@ -51,6 +57,12 @@ def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Sourc
         parts = [file_source(part, called) for part, called in walk(beside, shown)]
         return join_tau2_folders([source, *parts])
     return [source]
+
+
+def _check_no_pipe(path: Path, name: str) -> None:
+    """Files are read several times, which a pipe can't be: it would wait for ever."""
+    if path.is_fifo() or path.is_socket():
+        raise InputError("is a pipe, no file; give - and pass it to stdin", file=name)
 
 
 def _log_or_file(source: Source) -> Source:
