@@ -126,6 +126,10 @@ def test_a_missing_file_and_a_damaged_archive(tmp_path: Path) -> None:
     everywhere(packed, tmp_path, "cut.json.gz")
 
 
+def test_a_name_that_is_too_long_for_a_file() -> None:
+    refused(usi("features", "x" * 5000, "--side", "human", "--profile", "tau-usi"), "too long")
+
+
 def test_unknown_names_list_the_known(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", FORMS["tau-bench"])
     refused(usi("features", path, "--side", "human", "--profile", "tau-uis"), "'tau-usi'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
@@ -44,6 +45,9 @@ def guarded(function: F) -> F:
         except Exception as error:
             if _is_usage(error):
                 raise
+            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+                _say(f"usi: error: {str(error.filename)[:80]}...: the name of a file is too long")
+                raise SystemExit(BAD_INPUT) from None
             _say(_crash(error))
             raise SystemExit(INTERNAL) from None
 
