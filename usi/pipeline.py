@@ -33,6 +33,7 @@ from usi.score.identity import with_identities
 from usi.score.inputs import difficulty_file, split_by_simulator, with_keys
 from usi.score.load_facts import with_load_facts
 from usi.score.options import RunIds, ScoreOptions, Surveys
+from usi.score.people.read import read_people_of
 from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
 from usi.score.watched import Watched
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from usi.corpus.resolve import Reference
     from usi.score.scorecard import Scorecard
 
 
@@ -182,6 +184,32 @@ def features(
     import polars as pl
 
     return replace(table, frame=pl.concat(parts).sort("seq"))
+
+
+def corpus_features(
+    corpus: Reference,
+    *,
+    profile: str | None = None,
+    language: str | None = None,
+    **reading: Any,
+) -> SessionTable:
+    """Session table of a human corpus: read by its manifest, of the part that may be read.
+
+    Parameters
+    ----------
+    corpus
+        What `usi.corpus.resolve.resolve` found.
+    profile, language
+        As for `features`.
+    reading
+        Fields of `usi.load.LoadOptions`, where the manifest says nothing.
+    """
+    side = read_people_of(
+        corpus if corpus.language else replace(corpus, language=language),
+        profile=get_profile(profile).name,
+        options=LoadOptions(**reading),
+    )
+    return side.tables[""]
 
 
 @dataclass(frozen=True)

@@ -70,3 +70,13 @@ def test_an_aggregate_holds_no_sessions_to_correct_plan_or_write_with(workspace:
         assert refused.code == 2, command
         assert "is an aggregate and holds no sessions" in refused.err
     assert not list(workspace.glob("x.*"))
+
+
+def test_features_of_a_corpus_leave_held_out_out(workspace: Path) -> None:
+    for name, sessions in (("people", 48), ("human_corpus/people", 48), ("people@half-1", 24)):
+        done = run("features", name, "--side", "human", cwd=workspace)
+        assert done.code == 0, done.err
+        assert len(done.out.splitlines()) == sessions
+    refused = run("features", "people@held-out", "--side", "human", cwd=workspace)
+    assert refused.code == 2
+    assert "kept for decisions" in refused.err

@@ -268,8 +268,6 @@ def test_a_person_plays_by_pipe(tmp_path: Path) -> None:
     refused_with = (again.code, "--batch N" in again.err)
     assert refused_with == (2, True)
     features = usi("features", "desk", "--side", "human", "--profile", "tau-usi", cwd=tmp_path)
-    if features.code == 2:  # a name is known to score alone
-        features = usi("features", folder, "--side", "human", "--profile", "tau-usi")
     assert features.code == 0, features.err
 
 

@@ -52,8 +52,9 @@ def command(
 
     Columns: session_id, side, simulator, domain, task, run, batch, status, n_turns, then the
     features by name, raw (rates from 0 to 1). Sessions without a user turn and failed runs have
-    nulls and their status. -o takes .parquet, .csv, .jsonl, and .sessions.parquet for the session
-    table with its integer counts; without -o, JSON Lines go to stdout.
+    nulls and their status. A corpus (its name or folder, or NAME@half-1) is read by its manifest
+    and without its held-out part. -o takes .parquet, .csv, .jsonl, and .sessions.parquet for the
+    session table with its integer counts; without -o, JSON Lines go to stdout.
 
     \b
     Examples:
@@ -65,7 +66,7 @@ def command(
 
     from usi import pipeline
     from usi.cli.options import parse_size, pick
-    from usi.cli.reading import sources, who_and_where
+    from usi.cli.reading import named_corpus, sources, who_and_where
     from usi.cli.settings import find_workspace
     from usi.features.table_io import VALUE_SUFFIXES, write_values
     from usi.load.options import MAX_RECORD
@@ -73,22 +74,31 @@ def command(
 
     own = find_workspace().settings.features
     sessions = ".sessions.parquet"
+    corpus = named_corpus(files) if side is SideName.HUMAN else None
+    given = [str(path) for path in corpus.paths] if corpus is not None else list(files)
     forms = report_files.claim(
-        outputs or [], known=(*VALUE_SUFFIXES, sessions), force=force, inputs=sources(files)
+        outputs or [], known=(*VALUE_SUFFIXES, sessions), force=force, inputs=sources(given)
     )
     size: str | int | None = max_record or own.max_record
+    reading = {
+        "format": pick(format_, own.format),
+        "domain": pick(domain, own.domain),
+        "name": name,
+        "max_record": MAX_RECORD if size is None else parse_size(size),
+        **who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_),
+    }
+    chosen = pick(profile, own.profile)
     with working("reading ...", quiet=quiet):
-        table = pipeline.features(
-            list(files),
-            side="human" if side is SideName.HUMAN else "simulated",
-            profile=pick(profile, own.profile),
-            format=pick(format_, own.format),
-            domain=pick(domain, own.domain),
-            name=name,
-            max_record=MAX_RECORD if size is None else parse_size(size),
-            language=language,
-            **who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_),
-        )
+        if corpus is not None:
+            table = pipeline.corpus_features(corpus, profile=chosen, language=language, **reading)
+        else:
+            table = pipeline.features(
+                list(files),
+                side="human" if side is SideName.HUMAN else "simulated",
+                profile=chosen,
+                language=language,
+                **reading,
+            )
     writers: dict[Path, report_files.Writer] = {
         path: table.write if form == sessions else partial(write_values, table)
         for path, form in forms.items()

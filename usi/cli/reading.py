@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +75,20 @@ def people_with_sessions(human: str) -> Reference:
     if is_aggregate(human):
         raise UsageError(f"{human} is an aggregate and holds no sessions; give the corpus itself")
     return resolve(human)
+
+
+def named_corpus(files: Sequence[str]) -> Reference | None:
+    """The corpus that a single argument names, by its name, a part, or a folder with a manifest."""
+    from usi.corpus.manifest import MANIFEST
+    from usi.corpus.resolve import corpus_names, resolve
+
+    if len(files) != 1 or files[0] == "-":
+        return None
+    path = Path(files[0])
+    if path.exists():
+        return resolve(path) if (path / MANIFEST).is_file() else None
+    known = corpus_names()
+    return resolve(files[0]) if {files[0], files[0].rpartition("@")[0]} & {*known} else None
 
 
 def sources(files: Iterable[str]) -> list[Path]:
