@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import usi as run
 
-from usi.corpus.candidate import find_candidate
+from usi.corpus.candidate import candidate_called, find_candidate
 from usi.errors import InputError
 from usi.phantom import build_phantom
 
@@ -36,6 +36,19 @@ def test_unknown_keys_and_absent_runs_are_named(tmp_path: Path) -> None:
     (folder / "b.toml").write_text('kind = "scripted"\n')
     assert find_candidate("b", tmp_path) is None
     assert find_candidate("../b", folder) is None
+
+
+def test_a_candidate_is_found_by_the_name_that_cards_have(tmp_path: Path) -> None:
+    folder = tmp_path / "simulators"
+    folder.mkdir()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "mild.jsonl").write_text("")
+    (folder / "broken.toml").write_text("[[[")
+    (folder / "mine.toml").write_text('name = "Other"\n' + TOML)
+    found = candidate_called("Other", tmp_path)
+    assert found is not None
+    assert found.file == folder / "mine.toml"
+    assert candidate_called("mine", tmp_path) is None
 
 
 def test_a_submission_is_recorded_and_expires_with_its_identity(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from usi.corpus.manifest import LoadKeys
-from usi.errors import InputError, InputErrors, unknown_name
+from usi.errors import InputError, InputErrors, UsiError, unknown_name
 from usi.run.manifest import sha256_bytes
 
 FOLDER = "simulators"
@@ -117,6 +117,25 @@ def find_candidate(name: str | Path, start: Path | None = None) -> Candidate | N
         file = folder / FOLDER / f"{name}.toml"
         if file.is_file():
             return read_candidate(file)
+    return None
+
+
+def candidate_called(label: str, start: Path | None = None) -> Candidate | None:
+    """The recorded candidate that has a label on scorecards: its `name`, else its file's."""
+    found = find_candidate(label, start)
+    if found is not None and found.name == label:
+        return found
+    start = Path.cwd() if start is None else start
+    for folder in (start, *start.parents):
+        for file in sorted((folder / FOLDER).glob("*.toml")):
+            try:
+                other = read_candidate(file)
+            except UsiError:  # a file that nobody asked for
+                continue
+            if other is not None and other.name == label:
+                return other
+        if (folder / FOLDER).is_dir():
+            break
     return None
 
 

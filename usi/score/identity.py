@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from usi.corpus.candidate import Candidate, find_candidate, fingerprint
+from usi.corpus.candidate import Candidate, candidate_called, find_candidate, fingerprint
 from usi.run.signature import build, parse
 from usi.score.agents import KEY as AGENT
 from usi.score.scorecard import Scorecard, SimulatorCard
@@ -59,7 +59,7 @@ def changed(card: Scorecard) -> dict[str, str]:
         then = {key: value for key, value in part.identity.items() if key != AGENT}
         if not then:
             continue
-        now = find_candidate(part.name)
+        now = candidate_called(part.name)
         if now is None or now.fingerprint == fingerprint(then):
             continue
         keys = sorted(
