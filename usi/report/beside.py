@@ -87,6 +87,7 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
             f"people among themselves score {context.value:+.1f}{_bounds(context, 1)} points above "
             "it, one run against one batch (context only: the distance shrinks with fewer data)"
         )
+    yield from _outcomes(side)
     yield from _survey(side)
     for wire in side.tripwires:
         if wire.alarm:
@@ -118,6 +119,23 @@ def _gap(gap: Estimate | None) -> str | None:
     else:
         words = "no clear difference from the reference"
     return f"success gap {100 * gap.value:+.0f}{bounds} percentage points ({words})"
+
+
+def _outcomes(side: SimulatorCard) -> Iterator[str]:
+    """Correct refusals, which success alone leaves out, and reward against what people saw."""
+    outcome = side.components.get("outcome")
+    gap = outcome.detail.get("correct_refusal_gap") if outcome else None
+    if gap is not None and gap.value is not None:
+        points = f"{100 * gap.value:+.0f}"
+        if gap.low is not None and gap.high is not None:
+            points += f" [{100 * gap.low:+.0f}, {100 * gap.high:+.0f}]"
+        yield f"correct refusals {points} percentage points against the reference"
+    seen = side.perceived
+    if seen is not None:
+        yield (
+            f"reward against success as people saw it: both {seen.both}, reward alone "
+            f"{seen.reward_only}, people alone {seen.perceived_only}, neither {seen.neither}"
+        )
 
 
 def _survey(side: SimulatorCard) -> Iterator[str]:
