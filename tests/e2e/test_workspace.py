@@ -100,7 +100,8 @@ def test_every_form_of_a_card_is_written_together(place: Path, tmp_path: Path) -
     assert done.code == 0, done.err
     assert done.out == ""
     made = {path.name for path in (tmp_path / "new").iterdir()}
-    assert made == {*names, "c.run.json", "c.tasks.parquet"}
+    beside = {"c.run.json", "c.tasks.parquet", "c.report.json", "c.evidence.json"}
+    assert made == {*names, *beside}
     again = usi(*base, *outputs, "--print", "none")
     assert again.code == 0, again.err  # every file carries usi's mark
 
