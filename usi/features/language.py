@@ -137,6 +137,8 @@ def _english(words: list[str]) -> bool:
 
 def _unspaced(text: str) -> bool:
     """Whether most of a text is in a script whose words no blanks part."""
+    if text.isascii():
+        return False
     return 2 * sum(is_unspaced(char) for char in text) > len(text)
 
 
