@@ -98,12 +98,23 @@ def scored(request: Request, *, quiet: bool) -> Scored:
 
 
 def permuting(*, quiet: bool) -> Callable[[int, int], None]:
-    """Say how far a full two-sample test is, every fifty permutations."""
+    """Say how far a full two-sample test is and how long it may still take, every 20 permutations."""
+    from time import monotonic
+
     from usi.cli.console import note
 
+    begun = [monotonic()]
+
     def say(done: int, total: int) -> None:
-        if done % 50 == 0:
-            note(f"two-sample test: {done} of {total} permutations", quiet=quiet)
+        if done == 1:  # the next classifier or simulator
+            begun[0] = monotonic()
+        if done % 20 == 0:
+            left = (monotonic() - begun[0]) / max(1, done - 1) * (total - done)
+            note(
+                f"two-sample test: {done} of at most {total} permutations, "
+                f"at most {left:.0f} s left for this classifier",
+                quiet=quiet,
+            )
 
     return say
 

@@ -20,8 +20,9 @@ from usi.diagnose.distances import (
     spread_index,
 )
 from usi.diagnose.gaming import RateCounts, detect, suspected
+from usi.diagnose.out_of_fold import Classifier, Mode
 from usi.diagnose.sample import Sample
-from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
+from usi.diagnose.two_sample import two_sample_test
 from usi.estimate import Estimate
 from usi.features.registry import get_profile
 from usi.features.spec import DIMENSIONS, FeatureSpec

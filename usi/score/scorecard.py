@@ -174,6 +174,9 @@ class TwoSample(_Part):
     mode: Literal["fast", "full"]
     auc: Estimate
     p_value: float | None = None
+    permutations: int | None = Field(
+        None, description="permutations counted for the p-value; null where it is a closed form"
+    )
     sessions_per_side: int | None = None
     folds: int | None = None
     grouped_by: str | None = None
