@@ -98,7 +98,7 @@ def scored(request: Request, *, quiet: bool) -> Scored:
 
 
 def permuting(*, quiet: bool) -> Callable[[int, int], None]:
-    """Say how far a full two-sample test is and how long it may still take, every 20 permutations."""
+    """Say how far a full two-sample test is, and how long it may still take."""
     from time import monotonic
 
     from usi.cli.console import note
