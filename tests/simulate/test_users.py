@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import usi
 from simulate import plugin_user
 from simulate.server import Server
 from simulate.tiny import TinyDomain, setting
@@ -132,27 +131,6 @@ def test_rates_come_from_toml(tmp_path: Path) -> None:
     assert label == "desk"
     assert users.identity["rates"]["waiting"] == 0.5
     assert users.identity["traits"]["terse"] == 1.0
-
-
-def test_rates_come_from_the_session_table_of_a_log(tmp_path: Path) -> None:
-    """Eight cases by hand: two wait for the user, one is opened again."""
-    log = tmp_path / "log.csv"
-    rows = ["number,incident_state,sys_updated_at"]
-    for n in range(8):
-        steps = ["New", *(["Awaiting User Info"] if n < 2 else []), "Resolved"]
-        steps += ["Active", "Resolved"] if n == 5 else []
-        rows += [f"c{n},{step},{n + 1:02}-03-2024 {h + 8:02}:00" for h, step in enumerate(steps)]
-    log.write_text("\n".join(rows) + "\n")
-    table = tmp_path / "log.sessions.parquet"
-    done = usi("logs", "features", log, "-c", "servicenow", "--side", "human", "-o", table)
-    assert done.code == 0, done.err
-    assert read_rates(table) == Rates(waiting=2 / 8, reopening=1 / 8)
-    candidate = tmp_path / "desk.toml"
-    candidate.write_text(
-        'kind = "requester"\n[rates]\ntable = "log.sessions.parquet"\nfollow_up = 0.3\n'
-    )
-    users = read_users(str(candidate), domain="tiny")[1]
-    assert users.identity["rates"] == {"waiting": 0.25, "reopening": 0.125, "follow_up": 0.3}
 
 
 def test_recorded_turns_are_said_again(tmp_path: Path) -> None:

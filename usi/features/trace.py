@@ -74,10 +74,14 @@ COUNT_COLUMNS: tuple[str, ...] = (
     "bounced_resource",
     "escalated",
     "deescalated",
+    "requester_events",
+    "followed_up",
     "start_us",
     "end_us",
 )
-"""Integers of a case; durations in microseconds, in the chosen clock."""
+"""Integers of a case; durations in microseconds, in the chosen clock. ``requester_events`` and
+``followed_up`` (`usi.features.trace_requester`) are in no feature: scripted requesters draw on
+them."""
 COLUMNS: tuple[str, ...] = (*TEXT_COLUMNS, *COUNT_COLUMNS, *FLOAT_COLUMNS)
 _CASE = "share of cases"
 

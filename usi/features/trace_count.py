@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from usi.features.trace import COUNT_COLUMNS, FLOAT_COLUMNS, TEXT_COLUMNS
 from usi.features.trace_options import CLASSES, ClassMap, TraceOptions
+from usi.features.trace_requester import requester_columns, with_requester
 from usi.features.trace_routing import escalations, group_sequence
 from usi.features.values import MICROSECONDS_PER_HOUR
 from usi.load.logs.columns import FIELD, Rows
@@ -67,7 +68,11 @@ def count_cases(
     """
     steps = _steps(events, shape, classes, options)
     plain = steps.group_by("case", maintain_order=True).agg(
-        *_basic(shape), *_classed(shape, classes), *_fields(shape, options), *_opening(shape)
+        *_basic(shape),
+        *_classed(shape, classes),
+        *_fields(shape, options),
+        *_opening(shape),
+        *requester_columns(steps.columns),
     )
     parts = [plain, _moments(steps)]
     result = pl.concat(parts, how="horizontal")
@@ -121,6 +126,7 @@ def _steps(
             (waits & ~(pl.col("same") & waits.shift(1).fill_null(False))).alias("trip"),
             pl.col("class").is_in([_CODE["resolved"], _CODE["closed"]]).alias("done"),
         )
+    frame = with_requester(frame, shape.roles, options)
     if shape.rows == "event":
         carried = [FIELD + name for name in shape.fields]
         carried += [name for name in ("priority", "level") if name in frame.columns]

@@ -14,6 +14,8 @@ from usi.load.logs.notes import LogNotes
 Class = Literal["work", "queue", "wait_user", "wait_other", "resolved", "closed", "cancelled"]
 CLASSES: tuple[str, ...] = get_args(Class)
 """What an activity can be."""
+REQUESTERS: tuple[str, ...] = ("requester", "caller", "customer")
+"""Kinds of actors that are the requester wherever a log names kinds."""
 MissingGroup = Literal["drop", "value"]
 Pattern = Literal["aba", "abab", "revisit"]
 PingPongField = Literal["group", "resource", "site", "level", "activity"]
@@ -102,6 +104,9 @@ class TraceOptions:
         higher level is a larger number, a higher priority a smaller one).
     reclassified
         Tracked columns whose change is a reclassification.
+    requester_actors
+        Values of the role ``actor`` that mean the requester, beside `REQUESTERS` and the
+        requester's own name; upper and lower case alike.
     """
 
     missing_group: MissingGroup = "drop"
@@ -114,6 +119,7 @@ class TraceOptions:
     level_order: tuple[str, ...] = ()
     priority_order: tuple[str, ...] = ()
     reclassified: tuple[str, ...] = ()
+    requester_actors: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, known in _CHOICES.items():
@@ -140,6 +146,9 @@ class TraceOptions:
             shown["priorities"] = "<".join(self.priority_order).replace("|", "/").replace(":", ".")
         if self.reclassified:
             shown["reclassified"] = "+".join(self.reclassified).replace("|", "/").replace(":", ".")
+        if self.requester_actors:
+            names = "+".join(self.requester_actors)
+            shown["requesters"] = names.replace("|", "/").replace(":", ".")
         return shown
 
 

@@ -27,6 +27,7 @@ resource = "resource"
 group = "group"
 priority = "priority"
 category = "category"
+actor = "actor"
 sla_met = "sla_met"
 synthetic = "synthetic"
 

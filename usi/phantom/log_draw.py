@@ -46,6 +46,7 @@ class _Courses:
     length: Ints
     escalated: NDArray[np.bool_]
     waits: Ints
+    own: Ints | None = None
 
 
 def log_frames(spec: LogPhantom, cases: int, *, seed: int = 7) -> Iterator[pl.DataFrame]:
@@ -64,7 +65,8 @@ def log_frames(spec: LogPhantom, cases: int, *, seed: int = 7) -> Iterator[pl.Da
     ------
     pl.DataFrame
         ``case_id`` (``phantom-NAME-0000001``), ``activity``, ``timestamp`` (UTC), ``resource``,
-        ``group``, ``priority``, ``category``, ``sla_met``, ``synthetic`` (always true).
+        ``group``, ``priority``, ``category``, ``sla_met``, ``synthetic`` (always true); before
+        the last, ``actor`` (requester or agent) where requesters follow up.
     """
     for number, first in enumerate(range(0, cases, CHUNK)):
         rng = np.random.default_rng((seed, number))
@@ -118,6 +120,7 @@ def _frame(
             "priority": _named(labels, rank),
             "category": _category(spec, case, at, cases, rng),
             "sla_met": met[case],
+            **_actor(spec, course),
             "synthetic": np.ones(len(case), dtype=np.bool_),
         }
     ).with_columns(
@@ -128,7 +131,9 @@ def _frame(
 
 
 @cache
-def _templates(spec: LogPhantom) -> tuple[NDArray[np.float64], Ints, Ints, Ints, Ints, Ints, Ints]:
+def _templates(
+    spec: LogPhantom,
+) -> tuple[NDArray[np.float64], Ints, Ints, Ints, Ints, Ints, Ints, Ints]:
     courses = plans(spec)
     lengths = np.array([len(plan.activities) for plan in courses])
     return (
@@ -139,16 +144,19 @@ def _templates(spec: LogPhantom) -> tuple[NDArray[np.float64], Ints, Ints, Ints,
         np.concatenate([[0], np.cumsum(lengths)[:-1]]),
         np.array([plan.escalated for plan in courses], dtype=np.int64),
         np.array([plan.waits for plan in courses]),
+        np.array([mine for plan in courses for mine in plan.own], dtype=np.int64),
     )
 
 
 def _planned(spec: LogPhantom, cases: int, rng: np.random.Generator) -> _Courses:
-    share, activity, place, lengths, offsets, rises, waits = _templates(spec)
+    share, activity, place, lengths, offsets, rises, waits, own = _templates(spec)
     plan = rng.choice(len(share), cases, p=share / share.sum())
     length = lengths[plan]
     begin = np.cumsum(length) - length
     where = np.arange(length.sum()) + np.repeat(offsets[plan] - begin, length)
-    return _Courses(activity[where], place[where], length, rises[plan] == 1, waits[plan])
+    return _Courses(
+        activity[where], place[where], length, rises[plan] == 1, waits[plan], own[where]
+    )
 
 
 @cache
@@ -221,6 +229,12 @@ def _category(
     blank = pl.Series(never[case] | (late[case] & (at == 0)))
     named = _named(_CATEGORIES, which % len(_CATEGORIES))
     return pl.select(pl.when(~blank).then(named)).to_series()
+
+
+def _actor(spec: LogPhantom, course: _Courses) -> dict[str, pl.Series]:
+    if not spec.follow_up or course.own is None:
+        return {}
+    return {"actor": _named(("agent", "requester"), course.own)}
 
 
 def _named(names: Sequence[str], codes: Ints) -> pl.Series:

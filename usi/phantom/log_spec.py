@@ -65,6 +65,9 @@ class LogPhantom:
     weekly
         Sd of the logarithm of a factor on all durations that cases opened in one week share: good
         and bad weeks. Geometric means of durations stay what they are.
+    follow_up
+        Share of cases whose requester comes back unasked after the first work, once. Where it is
+        above 0 the log has a column ``actor``.
     """
 
     name: str
@@ -84,6 +87,7 @@ class LogPhantom:
     spread: Numbers
     memoryless: bool = False
     weekly: float = 0.0
+    follow_up: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("work", "waits", "routing", "priorities"):
@@ -91,7 +95,8 @@ class LogPhantom:
             if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
                 raise UsageError(f"{name} of a phantom log must be shares that sum to 1")
         rates = (self.wait_other, self.reopen, self.escalate, self.keep_resource,
-                 self.late_category, self.no_category, self.reclassify, *self.sla_met)  # fmt: skip
+                 self.late_category, self.no_category, self.reclassify, self.follow_up,
+                 *self.sla_met)  # fmt: skip
         if any(not 0 <= rate <= 1 for rate in rates) or self.late_category + self.no_category > 1:
             raise UsageError("rates of a phantom log lie in 0 to 1")
         if min(self.hours) <= 0 or min(self.spread) < 0 or self.weekly < 0:
@@ -120,6 +125,8 @@ class LogPlan:
         How often it waits for the user.
     escalated
         Whether the priority rises, at the third event.
+    own
+        Whether the requester made the event, by event: opening, follow-up, answers, reopening.
     """
 
     share: float
@@ -127,28 +134,36 @@ class LogPlan:
     places: tuple[int, ...]
     waits: int
     escalated: bool
+    own: tuple[bool, ...]
 
 
 @cache
 def plans(spec: LogPhantom) -> tuple[LogPlan, ...]:
     """Every course of a case with its share; shares sum to 1."""
     found = []
-    binary = ((False, True),) * 3
-    for (w, route, k), (other, reopen, rises) in product(
+    binary = ((False, True),) * 4
+    for (w, route, k), (follows, other, reopen, rises) in product(
         product(range(3), range(4), range(3)), product(*binary)
     ):
         share = spec.work[w] * spec.routing[route] * spec.waits[k]
-        for flag, rate in ((other, spec.wait_other), (reopen, spec.reopen), (rises, spec.escalate)):
+        flags = (follows, other, reopen, rises)
+        rates = (spec.follow_up, spec.wait_other, spec.reopen, spec.escalate)
+        for flag, rate in zip(flags, rates, strict=True):
             share *= rate if flag else 1 - rate
         if share == 0:
             continue
         path = {"stay": (), "transfer": (1,), "bounce": (1, 0), "chain": (1, 2)}[ROUTES[route]]
         here = path[-1] if path else 0
-        tail = ["Awaiting User Info", "Active"] * k + ["Awaiting Vendor", "Active"] * other
-        tail += ["Resolved"] + ["Active", "Resolved"] * reopen + ["Closed"]
-        activities = ("New", *["Active"] * (w + 1), *["Active"] * len(path), *tail)
+        tail = [("Active", True)] * follows
+        tail += [("Awaiting User Info", False), ("Active", True)] * k
+        tail += [("Awaiting Vendor", False), ("Active", False)] * other
+        tail += [("Resolved", False), *[("Active", True), ("Resolved", False)] * reopen]
+        tail += [("Closed", False)]
+        work = w + 1 + len(path)
+        activities = ("New", *["Active"] * work, *[name for name, _ in tail])
         places = (*[0] * (w + 2), *path, *[here] * len(tail))
-        found.append(LogPlan(share, activities, places, k, rises))
+        own = (True, *[False] * work, *[mine for _, mine in tail])
+        found.append(LogPlan(share, activities, places, k, rises, own))
     return tuple(found)
 
 

@@ -18,12 +18,14 @@ TEXT_ROLES = (
     "impact",
     "category",
     "requester",
+    "actor",
     "csat",
 )
 TIME_ROLES = ("start", "due_at", "resolved_at")
 FLAG_ROLES = ("reopen_flag", "sla_met", "synthetic")
 ROLES: tuple[str, ...] = (*REQUIRED_ROLES, *TEXT_ROLES, *TIME_ROLES, *FLAG_ROLES)
-"""Everything that a column can be. ``site`` is the organisation, ``requester`` who reported it."""
+"""Everything that a column can be. ``site`` is the organisation, ``requester`` who reported it,
+``actor`` who made the event: a person, or a kind (requester, agent, system)."""
 FIELD = "field:"
 """Prefix of tracked fields in an event frame, such as ``field:category``."""
 UTC_TIME = pl.Datetime("us", "UTC")
@@ -128,6 +130,7 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
     "impact": ("impact", "sr latest impact"),
     "category": ("category", "product"),
     "requester": ("requester", "caller_id", "caller", "opened_by"),
+    "actor": ("actor", "actor_type", "author_type"),
     "sla_met": ("sla_met", "made_sla"),
     "due_at": ("due_at", "sla_due", "due_date"),
     "resolved_at": ("resolved_at",),

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from usi.errors import NotScorable, UsageError
+import polars as pl
+
+from usi.errors import UsageError
 from usi.features.table import SessionTable
-from usi.simulate.users.requester import Rates
 
 
-def rates_of_table(path: str | Path) -> Rates:
-    """Shares of the cases that wait for the user and that are opened again.
+@dataclass(frozen=True)
+class LogRates:
+    """What a log tells of its requesters.
 
-    A log does not tell who asks for news, so `follow_up` is 0; give it beside the table.
+    Attributes
+    ----------
+    shares
+        Rate -> share in 0 to 1.
+    unknown
+        Rate -> why the log can't tell it.
+    """
+
+    shares: dict[str, float] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+
+
+def rates_of_table(path: str | Path) -> LogRates:
+    """Shares of the cases in which requesters do what a scripted one can do.
+
+    ``waiting``: of all cases, those that wait for the user. ``reopening``: of the cases that were
+    ever resolved or closed, those opened again. ``follow_up``: of all cases, those in which the
+    requester comes back unasked while the case is with the desk
+    (`usi.features.trace_requester`); a log in which requesters never act after the opening does
+    not tell, since it may just not record them.
 
     Parameters
     ----------
@@ -23,8 +45,6 @@ def rates_of_table(path: str | Path) -> Rates:
     ------
     UsageError
         For a table of another profile.
-    NotScorable
-        Where the log shows neither.
     """
     table = SessionTable.read(path)
     if table.profile != "log":
@@ -32,11 +52,26 @@ def rates_of_table(path: str | Path) -> Rates:
             f"{path} is a session table of the profile {table.profile!r}; make one of a log with "
             "usi logs features LOG --side human -o NAME.sessions.parquet"
         )
-    shares = {}
-    for name, column in (("waiting", "waits_user"), ("reopening", "reopened")):
-        values = table.frame[column].drop_nulls().to_list()
-        if values:
-            shares[name] = sum(value > 0 for value in values) / len(values)
-    if not shares:
-        raise NotScorable(f"{path}: the log shows neither waiting for users nor reopening")
-    return Rates(**shares)
+    frame, found = table.frame, LogRates()
+    _add(found, "waiting", frame["waits_user"], "no activity is of the class wait_user")
+    ended = pl.col("last_class").is_in(["resolved", "closed"]) | (pl.col("reopened") == 1)
+    known = pl.col("last_class").is_null()  # without classes a flag alone tells of reopenings
+    cases = frame.filter(ended | known)
+    _add(found, "reopening", cases["reopened"], "no case is resolved or closed")
+    if frame["requester_events"].null_count() == len(frame):
+        why = "no column says who made an event (role actor)"
+    elif not frame["requester_events"].sum():
+        why = "no event after the opening is the requester's"
+    else:
+        why = "activities have no classes"
+    told = bool(frame["requester_events"].sum())
+    _add(found, "follow_up", frame["followed_up"] if told else None, why)
+    return found
+
+
+def _add(found: LogRates, name: str, values: pl.Series | None, why: str) -> None:
+    told = pl.Series([], dtype=pl.Int64) if values is None else values.drop_nulls()
+    if len(told):
+        found.shares[name] = int((told > 0).sum()) / len(told)
+    else:
+        found.unknown[name] = why

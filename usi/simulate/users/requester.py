@@ -28,7 +28,7 @@ class Rates:
     reopening
         Share of resolved cases that the user opens again.
     follow_up
-        Share of cases in which the user asks for news.
+        Share of cases in which the user comes back unasked, for news.
     """
 
     waiting: float = 0.0
@@ -48,14 +48,32 @@ def rates_of(data: Mapping[str, Any], folder: Path = Path()) -> Rates:
     Raises
     ------
     UsageError
-        For an unknown key, with near matches.
+        For an unknown key, with near matches; for rates that the log can't tell and that are not
+        given either.
     """
     known = [f.name for f in fields(Rates)]
     for name in data:
         if name not in (*known, "table"):
             raise unknown_name("rate", name, [*known, "table"])
-    base = read_rates(folder / str(data["table"])) if "table" in data else Rates()
-    return replace(base, **{name: value for name, value in data.items() if name != "table"})
+    given = {name: value for name, value in data.items() if name != "table"}
+    if "table" in data:
+        return _with_log(folder / str(data["table"]), given)
+    return replace(Rates(), **given)
+
+
+def _with_log(path: Path, given: Mapping[str, Any]) -> Rates:
+    """Rates of a log's session table, those that are given in their place."""
+    from usi.simulate.users.log_rates import rates_of_table
+
+    log = rates_of_table(path)
+    missing = [f"{name} ({why})" for name, why in log.unknown.items() if name not in given]
+    if missing:
+        raise UsageError(
+            f"{path}: this log can't tell {', '.join(missing)}. Give "
+            f"{'it' if len(missing) == 1 else 'them'} under [rates], beside the table, as a number "
+            "from 0 to 1"
+        )
+    return Rates(**{**log.shares, **given})
 
 
 def read_rates(path: str | Path) -> Rates:
@@ -67,9 +85,7 @@ def read_rates(path: str | Path) -> Rates:
         Where the file can't be read.
     """
     if Path(path).suffix == ".parquet":
-        from usi.simulate.users.log_rates import rates_of_table
-
-        return rates_of_table(path)
+        return _with_log(Path(path), {})
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
