@@ -50,12 +50,13 @@ simulate: $(BASE)
 	rm -rf $(SIM)
 	$(BIN)/usi simulate scripted:varied --name people $(SIM_OPTIONS) -o $(SIM)/people >/dev/null
 	$(BIN)/usi simulate $(CANDIDATES) $(SIM_OPTIONS) -o $(SIM)/runs >/dev/null
+	$(BIN)/usi domain difficulty service_desk --print none -o $(SIM)/difficulty.json
 	$(BIN)/usi score $(CANDIDATES:%=$(SIM)/runs/%.jsonl) --human $(SIM)/people/people.jsonl \
-		--profile robust --difficulty none --print none --quiet \
+		--profile robust --difficulty $(SIM)/difficulty.json --print none --quiet \
 		-o $(SIM)/card.json -o $(SIM)/card.md -o $(SIM)/card.html
 	$(BIN)/usi gate $(SIM)/card.json --simulator varied --tier C --exit-zero --print table --quiet \
 		-o $(SIM)/verdict.json -o $(SIM)/verdict.md
-	$(BIN)/usi domain results $(CANDIDATES:%=$(SIM)/runs/%.jsonl) --print none \
+	$(BIN)/usi domain results $(CANDIDATES:%=$(SIM)/runs/%.jsonl) -k 1,2,3 --print none \
 		-o $(SIM)/results.json -o $(SIM)/results.md
 	@echo "SYNTHETIC report: $(SIM)/card.html, results: $(SIM)/results.md"
 

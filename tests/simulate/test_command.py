@@ -170,7 +170,24 @@ def test_dry_run_and_zero_budget_call_nothing(server: Server, tmp_path: Path) ->
     assert zero.code == 0, zero.err
     assert zero.json()[0]["episodes"] == 0
     assert "budget" in zero.json()[0]["stopped"]
+    assert zero.json()[0]["output"] is None  # no file was written, so none is named
+    assert "mine: 0 of 64 episodes\n" in zero.err
     assert server.requests == []
+
+
+def test_recorded_turns_and_names_of_files_give_plain_labels(tmp_path: Path) -> None:
+    people = tmp_path / "people.jsonl"
+    row = {"task_id": "service_desk_price", "trial": 1, "messages": [
+        {"role": "user", "content": "hi"}]}  # fmt: skip
+    people.write_text(json.dumps(row) + "\n")
+    run = ("simulate", f"replay:{people}", *DESK, "--agent", "oracle", "--tasks", "price", "-o")
+    done = usi(*run, tmp_path / "runs")
+    assert done.code == 0, done.err
+    assert (tmp_path / "runs/people.jsonl").is_file()
+    assert usi(*run, tmp_path / "runs", "--name", "again.jsonl").code == 0
+    assert sorted(p.name for p in (tmp_path / "runs").glob("[!.]*")) == [
+        "again.jsonl", "people.jsonl",
+    ]  # fmt: skip
 
 
 def test_a_budget_in_money_needs_a_price(server: Server, tmp_path: Path) -> None:
@@ -294,6 +311,26 @@ def test_another_agent_is_not_mixed_into_a_corpus(tmp_path: Path) -> None:
     )  # fmt: skip
     assert other.code == 2
     assert "same agent" in other.err
+
+
+def test_what_people_wrote_in_the_manifest_stays(tmp_path: Path) -> None:
+    """Counts and hash change with the second person, comments and the rest do not."""
+    folder = tmp_path / "c"
+    lines = "\n".join([*LINES, ""]).encode()
+    assert usi(*HUMAN, folder, stdin=lines).code == 0
+    path = folder / "manifest.toml"
+    digest = read_manifest(path).sha256["sessions.jsonl"]
+    text = "# Asked by Ann; see the minutes.\n" + path.read_text()
+    text = text.replace("sessions = 1\n", "sessions  =  1   # talks\n")
+    path.write_text(text.replace('channel = "chat"', 'channel = "chat"  # in the lab'))
+    assert usi(*HUMAN, folder, "--batch", "2", stdin=lines).code == 0
+    after = path.read_text()
+    assert after.startswith("# Asked by Ann; see the minutes.\n")
+    assert 'channel = "chat"  # in the lab\n' in after
+    assert "sessions  =  2   # talks\n" in after
+    assert read_manifest(path).sha256["sessions.jsonl"] != digest
+    verified = usi("corpus", "verify", folder)
+    assert verified.code == 0, verified.out
 
 
 def test_a_person_plays_in_a_terminal(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.replace("\\\n", " ")  # fmt: skip
     lines = [line for line in shown.splitlines() if line.startswith("BIN/usi ")]
-    assert len(lines) == 5
+    assert len(lines) == 6
     for line in lines:
         command = line.replace("BIN/usi", f"{sys.executable} -m usi", 1)
         done = subprocess.run(
@@ -73,6 +73,22 @@ def test_candidates_differ_in_the_components_where_they_should(made: Path) -> No
     success = {name: sim["simulator_success"]["value"] for name, sim in sims.items()}
     assert success["over-compliant"] < success["varied"]
     assert success["impatient"] < success["varied"]
+
+
+def test_outcome_is_assessed_by_the_a_priori_difficulty_of_the_desk(made: Path) -> None:
+    card = json.loads((made / "card.json").read_text())
+    assert "|bins:file@" in card["signature"]
+    for sim in card["simulators"]:
+        assert sim["components"]["outcome"]["status"] == "ok"
+        hard, easy = sim["outcome_bins"]  # correct refusals are in neither
+        assert hard["human"]["value"] < easy["human"]["value"]
+        refused = next(o["count"] for o in sim["left_out"] if "correct refusal" in o["reason"])
+        assert hard["simulator"]["n"] + easy["simulator"]["n"] == 96 - refused
+    results = json.loads((made / "results.json").read_text())["simulators"]
+    for one in results:
+        easy, hard = (one["by_difficulty"][level]["value"] for level in ("easy", "hard"))
+        assert easy > hard
+        assert set(one["pass_k"]["values"]) == {"1", "2", "3"}
 
 
 def test_the_gate_has_decided(made: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from usi.cli.call_options import with_calls
 from usi.cli.guard import guarded
 from usi.cli.options import Force, Quiet
 from usi.cli.verbs import reflow
@@ -73,58 +74,6 @@ NoPolicy = Annotated[
 MaxTurns = Annotated[
     int, typer.Option("--max-turns", min=1, help="User turns of an episode.", rich_help_panel=_HOW)
 ]
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        metavar="FILE",
-        help="Answers by content (sqlite); default: .answers.sqlite in the output folder.",
-        rich_help_panel=_CALLS,
-        show_default=False,
-    ),
-]
-Replay = Annotated[
-    bool,
-    typer.Option(
-        "--replay", help="Answer from the cache alone: no call leaves.", rich_help_panel=_CALLS
-    ),
-]
-Budget = Annotated[
-    float | None,
-    typer.Option(
-        "--budget",
-        min=0.0,
-        metavar="USD",
-        help="Stop in good order before more is spent; 0 makes no call.",
-        rich_help_panel=_CALLS,
-        show_default=False,
-    ),
-]
-BudgetTokens = Annotated[
-    int | None,
-    typer.Option(
-        "--budget-tokens",
-        min=0,
-        metavar="N",
-        help="The same in tokens.",
-        rich_help_panel=_CALLS,
-        show_default=False,
-    ),
-]
-PerMinute = Annotated[
-    float | None,
-    typer.Option(
-        "--per-minute",
-        min=0.01,
-        metavar="N",
-        help="Calls a minute of each model.",
-        rich_help_panel=_CALLS,
-        show_default=False,
-    ),
-]
-Retries = Annotated[
-    int, typer.Option("--retries", min=0, help="After a passing fault.", rich_help_panel=_CALLS)
-]
 Instrument = Annotated[
     Path | None,
     typer.Option(
@@ -138,6 +87,7 @@ Instrument = Annotated[
 
 @app.command(name=_DEFAULT)
 @guarded
+@with_calls()
 def run(
     simulators: Annotated[
         list[str], typer.Argument(metavar="SIMULATOR...", show_default=False, help="Candidates.")
@@ -198,10 +148,7 @@ def run(
     concurrency: Annotated[
         int, typer.Option("--concurrency", min=1, help="Episodes at once.", rich_help_panel=_CALLS)
     ] = 4,
-    budget: Budget = None,
-    budget_tokens: BudgetTokens = None,
-    per_minute: PerMinute = None,
-    retries: Retries = 4,
+    calls: Any = None,
     retry_failed: Annotated[
         bool,
         typer.Option(
@@ -210,8 +157,6 @@ def run(
             rich_help_panel=_CALLS,
         ),
     ] = False,
-    cache: Cache = None,
-    replay: Replay = False,
     dry_run: Annotated[
         bool,
         typer.Option(
@@ -247,14 +192,7 @@ def run(
             max_steps=max_steps,
             concurrency=concurrency,
             retry_failed=retry_failed,
-            calls=simulating.CallOptions(
-                budget=budget,
-                budget_tokens=budget_tokens,
-                per_minute=per_minute,
-                retries=retries,
-                cache=cache,
-                replay=replay,
-            ),
+            calls=calls,
             dry_run=dry_run,
             quiet=quiet,
         )
@@ -263,6 +201,7 @@ def run(
 
 @app.command(name="judge")
 @guarded
+@with_calls()
 def judge(
     transcripts: Annotated[
         list[str],
@@ -286,12 +225,7 @@ def judge(
     ] = None,
     instrument: Instrument = None,
     concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Talks at once.")] = 4,
-    budget: Budget = None,
-    budget_tokens: BudgetTokens = None,
-    per_minute: PerMinute = None,
-    retries: Retries = 4,
-    cache: Cache = None,
-    replay: Replay = False,
+    calls: Any = None,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
@@ -310,14 +244,7 @@ def judge(
         label=label,
         instrument=instrument,
         concurrency=concurrency,
-        calls=simulating.CallOptions(
-            budget=budget,
-            budget_tokens=budget_tokens,
-            per_minute=per_minute,
-            retries=retries,
-            cache=cache,
-            replay=replay,
-        ),
+        calls=calls,
         force=force,
         quiet=quiet,
     )
@@ -325,6 +252,7 @@ def judge(
 
 @app.command(name="human")
 @guarded
+@with_calls(without=("replay",))
 def human(
     domain: Domain,
     agent: Agent,
@@ -349,10 +277,7 @@ def human(
     instrument: Instrument = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the agent.")] = 1,
     max_turns: MaxTurns = 30,
-    budget: Budget = None,
-    per_minute: PerMinute = None,
-    retries: Retries = 4,
-    cache: Cache = None,
+    calls: Any = None,
 ) -> None:
     """Play the user in the terminal, against the same agent and tasks.
 
@@ -375,7 +300,5 @@ def human(
         instrument=instrument,
         seed=seed,
         max_turns=max_turns,
-        calls=simulating.CallOptions(
-            budget=budget, per_minute=per_minute, retries=retries, cache=cache
-        ),
+        calls=calls,
     )

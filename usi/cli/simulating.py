@@ -11,6 +11,7 @@ from typing import Any
 
 from usi.cli.console import note, out
 from usi.errors import InputError, UsageError
+from usi.load.labels import simulator_label
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.cache import Cache
 from usi.simulate.calls import Runtime
@@ -161,7 +162,7 @@ def _plans(request: Request, setting: Setting) -> list[Plan]:
     plans: list[Plan] = []
     for text in request.simulators:
         label, users = read_users(text, domain=setting.domain.name)
-        label = label_of(request.name) if request.name else label
+        label = label_of(simulator_label(request.name)) if request.name else label
         if label in {plan.label for plan in plans}:
             raise UsageError(f"two simulators are called {label!r}: run one of them with --name")
         plans.append(
@@ -221,7 +222,8 @@ def _dry(request: Request, plans: Sequence[Plan]) -> dict[str, Any]:
 
 def _say(summary: Summary, *, quiet: bool) -> None:
     s = summary
-    note(f"{s.label}: {s.done} of {s.wanted} episodes -> {s.output}", quiet=quiet)
+    where = f" -> {s.output}" if s.output.exists() else ""  # nothing done, nothing written
+    note(f"{s.label}: {s.done} of {s.wanted} episodes{where}", quiet=quiet)
     ends = ", ".join(f"{reason} {n}" for reason, n in sorted(s.terminations.items()))
     if s.graded:
         note(f"  reward 1 in {s.rewarded} of {s.graded}; ended by {ends}", quiet=quiet)
@@ -240,7 +242,7 @@ def _say(summary: Summary, *, quiet: bool) -> None:
 def _summary(s: Summary) -> dict[str, Any]:
     return {
         "simulator": s.label,
-        "output": str(s.output),
+        "output": str(s.output) if s.output.exists() else None,
         "episodes": s.done,
         "wanted": s.wanted,
         "graded": s.graded,

@@ -209,13 +209,14 @@ def _table(name: str, table: dict[str, Any]) -> list[str]:
     inner = {k: v for k, v in table.items() if isinstance(v, dict) and v}
     lines = []
     if own:
-        lines = ["", f"[{name}]", *(f"{_key(k)} = {toml_value(v)}" for k, v in own.items())]
+        lines = ["", f"[{name}]", *(f"{toml_key(k)} = {toml_value(v)}" for k, v in own.items())]
     for key, value in inner.items():
-        lines += _table(f"{name}.{_key(key)}", value)
+        lines += _table(f"{name}.{toml_key(key)}", value)
     return lines
 
 
-def _key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """A key in TOML, in quotes where it needs them."""
     plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if plain else toml_value(name)
 

@@ -87,7 +87,7 @@ def _questions(found: Results) -> Grid:
     """What an owner of a benchmark asks, answered."""
     way, crossed = found.way, found.pass_k.crossed
     if crossed is None:
-        noise = f"not assessed: {found.pass_k.note}"
+        noise = f"not assessed: {found.pass_k.note} Run --user-seeds U --agent-seeds A."
     else:
         drops = [f"pass^{k} {shown(drop)}" for k, drop in crossed.drop.items() if drop.ok and k > 1]
         share = shown(crossed.user_share, 2)
@@ -124,9 +124,12 @@ def tasks_grid(title: str, tasks: Sequence[TaskResult]) -> Grid:
     )
     always = [task.task for task in tasks if task.verdict == "always"]
     few = sum(task.verdict == "too few trials" for task in tasks)
-    notes = [
-        "Where a task never succeeds and its failures agree, look at its goal and words first."
-    ]
+    told = any(task.verdict != "too few trials" for task in tasks)
+    notes = ["No task with enough trials never succeeds."] if told and not rows else []
+    if rows:
+        notes = [
+            "Where a task never succeeds and its failures agree, look at its goal and words first."
+        ]
     notes.append(f"{len(always)} tasks always succeed: {', '.join(always)}" if always else "")
     notes.append(f"{few} of {len(tasks)} tasks have too few trials to tell." if few else "")
     head = ("never succeeds", "successes", "level", "failures that agree")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Grid:
-    """A titled table of text cells with notes below it."""
+    """A titled table of text cells with notes below it; without rows only title and notes show."""
 
     title: str
     head: tuple[str, ...]
@@ -154,10 +154,11 @@ def to_markdown(grids: tuple[Grid, ...]) -> str:
     lines = []
     for grid in grids:
         lines += [f"## {markdown(grid.title)}", ""]
-        lines.append("| " + " | ".join(markdown(cell) for cell in grid.head) + " |")
-        lines.append("|" + " --- |" * len(grid.head))
-        lines += ["| " + " | ".join(markdown(cell) for cell in row) + " |" for row in grid.rows]
-        lines.append("")
+        if grid.rows:
+            lines.append("| " + " | ".join(markdown(cell) for cell in grid.head) + " |")
+            lines.append("|" + " --- |" * len(grid.head))
+            lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in grid.rows]
+            lines.append("")
         lines += [f"{markdown(note)}\n" for note in grid.notes]
     lines.append(f"<!-- written by usi {__version__} -->\n")
     return "\n".join(lines)
@@ -170,11 +171,14 @@ def print_grids(grids: tuple[Grid, ...], console: Console) -> None:
     from rich.text import Text
 
     for grid in grids:
+        if not grid.rows:
+            console.print(Text(f"\n{printable(grid.title)}", style="table.title"))
         table = Table(title=Text(printable(grid.title)), box=box.SIMPLE_HEAD, title_justify="left")
         for name in grid.head:
             table.add_column(Text(name), overflow="fold")
         for row in grid.rows:
             table.add_row(*(Text(printable(cell)) for cell in row))
-        console.print(table)
+        if grid.rows:
+            console.print(table)
         for note in grid.notes:
             console.print(Text(f"  {printable(note)}"))

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from usi.errors import InputError, UsageError, unknown_name
+from usi.load.labels import simulator_label
 from usi.simulate.agents.agent import AgentFactory
 from usi.simulate.agents.model import ModelAgents
 from usi.simulate.agents.oracle import OracleAgents
@@ -89,7 +90,8 @@ def _short(kind: str, rest: str) -> Named:
                 raise UsageError(f"oracle:{rest}: write oracle:shirk=0.2,miss=0.1")
     elif rest:
         table[_MAIN[kind]] = rest
-    return Named(label_of(rest or kind), table, Path())
+    shown = simulator_label(Path(rest).name) if kind == "replay" else rest
+    return Named(label_of(shown or kind), table, Path())
 
 
 def label_of(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from usi.corpus.datasheet import datasheet
 from usi.corpus.manifest import DATASHEET, MANIFEST, Manifest, read_manifest
+from usi.corpus.manifest_edit import with_values
 from usi.corpus.resolve import resolve
 from usi.errors import UsageError
 from usi.run.manifest import sha256_file
@@ -189,8 +190,9 @@ def _one(plan: HumanPlan, task: Task, person: Person, runtime: Runtime) -> dict[
 def _files(plan: HumanPlan, records: Sequence[dict[str, Any]]) -> None:
     ordered = sorted(records, key=lambda r: (r["batch"], r["task_id"]))
     write_whole(plan.folder / SESSIONS, lines_of(ordered))
-    manifest = _manifest(plan)
-    write_manifest(plan.folder, manifest)
+    manifest, path = _manifest(plan), plan.folder / MANIFEST
+    if not path.exists():
+        write_manifest(plan.folder, manifest)
     people = read_people_of(replace(resolve(plan.folder), part=None))
     digest = sha256_file(plan.folder / SESSIONS)
     manifest = manifest.model_copy(
@@ -199,7 +201,8 @@ def _files(plan: HumanPlan, records: Sequence[dict[str, Any]]) -> None:
             "sha256": {**manifest.sha256, SESSIONS: digest},
         }
     )
-    write_manifest(plan.folder, manifest)
+    text = with_values(path.read_text(encoding="utf-8"), manifest)
+    write_whole(path, text.encode("utf-8"))
     sheet = plan.folder / DATASHEET
     if not sheet.exists():
         write_whole(sheet, datasheet(manifest).encode("utf-8"))

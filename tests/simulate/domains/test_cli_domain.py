@@ -60,6 +60,19 @@ def test_check_of_an_own_folder_with_runs(tmp_path: Path) -> None:
     assert bad.json()["ok"] is False
 
 
+def test_a_list_of_tasks_without_any_is_no_empty_table(tmp_path: Path) -> None:
+    build(tmp_path / "own")
+    row = {"task_id": "take", "domain": "lockers", "messages": []}
+    runs = [{**row, "trial": n, "reward": n % 2} for n in range(3)]
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(r) + "\n" for r in runs))
+    done = usi("domain", "check", "./own", "--runs", "runs.jsonl", "--print", "table",
+               "-o", "c.md", cwd=tmp_path)  # fmt: skip
+    for text in (done.out, (tmp_path / "c.md").read_text(encoding="utf-8")):
+        assert "Tasks that always or never succeed in the runs" in text
+        assert "No task with enough trials never succeeds." in text
+        assert "failures that agree" not in text  # the head of a table without rows
+
+
 @pytest.mark.parametrize("form", ["json", "table"])
 def test_results_of_recorded_runs(form: str) -> None:
     path = shared("data/taubench/airline_agent-gpt-4o_user-gpt-4o_50x4.json")
