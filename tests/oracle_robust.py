@@ -11,6 +11,7 @@ import math
 import re
 import tomllib
 import unicodedata
+from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -279,24 +280,35 @@ def casual(text: str, lower: str) -> bool:
     )
 
 
+def gap(said_at: datetime | None, heard_at: datetime | None) -> float | None:
+    """Seconds between two stamps; ``None`` where one is missing, or one alone has a zone."""
+    if said_at is None or heard_at is None:
+        return None
+    if (said_at.utcoffset() is None) != (heard_at.utcoffset() is None):
+        return None
+    return (said_at - heard_at) / timedelta(seconds=1)
+
+
 def features(messages: list[dict[str, Any]]) -> dict[str, int]:
     """Integer columns of one conversation; counts of repairs too where no user turn is left."""
     out = dict.fromkeys(
         [f"rep_{kind}" for kind in REPAIRS] + [f"rep_no_turn_{reason}" for reason in REASONS], 0
     )
     turns: list[tuple[str, str | None]] = []
-    agents, last = 0, None
+    gaps: list[float | None] = []
+    agents, last, heard = 0, None, None
     for message in messages:
         if message.get("role") == "assistant":
             text = said(message)
             if text is not None:
-                agents, last = agents + 1, text
+                agents, last, heard = agents + 1, text, message.get("time")
         elif message.get("role") == "user":
             text, notes = clean(message)
             for note in notes:
                 out[f"rep_{note}" if text is not None else f"rep_no_turn_{note}"] += 1
             if text is not None:
                 turns.append((text, last))
+                gaps.append(gap(message.get("time"), heard))
     if not turns:
         return out
     lowers = [text.lower() for text, _ in turns]
@@ -360,6 +372,11 @@ def features(messages: list[dict[str, Any]]) -> dict[str, int]:
     out["trigram_flag"] = int(
         any(trigrams.count(t) > 10 for t in set(trigrams)) if len(trigrams) > 10 else 0
     )
+    known_gaps = [seconds for seconds in gaps if seconds is not None]
+    above = [seconds for seconds in known_gaps if seconds > 0]
+    out["latency_units"] = 10**12 * len(above)
+    out["latency_log"] = sum(round(10**12 * math.log(seconds)) for seconds in above)
+    out["latency_unusable"] = len(known_gaps) - len(above)
     out["echo"] = out["echo_units"] = 0
     for (_, agent), lower in zip(turns, lowers, strict=True):
         long_words = re.findall(r"[^\W\d_]{4,}", lower)

@@ -38,12 +38,16 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
         As found, where the list is not empty; else ``None``.
     name
         Speaker name, where one is given beside the role.
+    time
+        When it was sent, in UTC; without a zone where the data name none (only differences
+        within a session are used). Loaders never mix the two in one session.
     """
 
     role: Any
     content: Any = MISSING
     tool_calls: Any = None
     name: str | None = None
+    time: datetime | None = None
 
     @property
     def is_action(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import oracle_robust
@@ -262,6 +263,11 @@ WORDS = st.sampled_from(
 TEXT = st.lists(WORDS | st.text(max_size=4), max_size=14).flatmap(
     lambda words: st.sampled_from([" ", "\n", "  "]).map(lambda gap: gap.join(words))
 )
+STAMPS = [
+    *(datetime(2026, 8, 1, 10, tzinfo=UTC) + timedelta(seconds=s) for s in (0, 0.25, 7, 7, 3600)),
+    datetime(2026, 8, 1, 10),
+    datetime(2026, 8, 1, 10, 0, 12),
+]
 CONTENT = st.one_of(
     TEXT, TEXT, TEXT, st.none(), TEXT.map(lambda text: [{"type": "text", "text": text}, "and"])
 )
@@ -270,6 +276,7 @@ MESSAGE = st.fixed_dictionaries(
         "role": st.sampled_from(["user", "user", "assistant", "system"]),
         "content": CONTENT,
         "tool_calls": st.sampled_from([None, None, [{"name": "f"}]]),
+        "time": st.sampled_from([None, *STAMPS]),
     }
 )
 BLOCKS = st.lists(st.lists(MESSAGE, max_size=8), min_size=1, max_size=6)
@@ -279,7 +286,10 @@ def compare(conversations: list[list[dict[str, Any]]], block: int = 1024) -> Non
     sessions = [
         Session(
             session_id=str(i),
-            turns=tuple(Turn(m["role"], m["content"], m.get("tool_calls")) for m in messages),
+            turns=tuple(
+                Turn(m["role"], m["content"], m.get("tool_calls"), time=m.get("time"))
+                for m in messages
+            ),
         )
         for i, messages in enumerate(conversations)
     ]
@@ -335,6 +345,7 @@ def test_kernel_equals_oracle_on_real_files(file: str) -> None:
                     "role": turn.role,
                     "content": None if turn.content is MISSING else turn.content,
                     "tool_calls": turn.tool_calls,
+                    "time": turn.time,
                 }
                 for turn in session.turns
             ]

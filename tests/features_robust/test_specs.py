@@ -38,9 +38,19 @@ def test_what_follows_the_task_is_paired_only() -> None:
 def test_style_and_diagnostics_are_reported_not_scored() -> None:
     unscored = {spec.name for spec in PROFILE.specs if not spec.scored}
     style = {spec.name for spec in PROFILE.specs if spec.dimension == "style"}
-    assert style == {"casual", "echo", "several_sentences", "comma", "shortest_turn"}
+    assert style == {
+        "casual", "echo", "several_sentences", "comma", "shortest_turn", "user_latency",
+    }  # fmt: skip
     assert unscored == style | {"lack_of_information", "request", "trigram_share"}
     assert all("channel" in BY_NAME[name].description for name in style)
+
+
+def test_latency_is_the_only_property_of_the_harness() -> None:
+    assert {spec.name for spec in PROFILE.specs if spec.harness} == {"user_latency"}
+    latency = BY_NAME["user_latency"]
+    assert (latency.unit, latency.scale, latency.kind) == ("seconds", "ratio", "geometric")
+    assert "a property of the harness, never scored" in latency.description
+    assert (latency.scored, latency.tripwire, latency.lexical) == (False, False, False)
 
 
 def test_tripwires_and_poles() -> None:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 from collections import Counter
+from datetime import UTC
 
 import pytest
 from hypothesis import given, settings
@@ -31,12 +32,15 @@ CALLS = st.just([{"id": "c", "type": "function", "function": {"name": "f", "argu
 SPEAKERS = "session: several named speakers under role user, all taken for the user"
 
 
+STAMPS = st.datetimes(timezones=st.just(UTC))
+
+
 @st.composite
 def turns(draw: st.DrawFn) -> Turn:
     role = draw(st.sampled_from(["user", "user", "assistant", "assistant", "system", "tool"]))
     content = draw(TEXT | TEXT | st.none() | st.just(MISSING) | PARTS)
     calls = draw(st.none() | CALLS) if role == "assistant" else None
-    return Turn(role, content, calls, draw(st.none() | IDS))
+    return Turn(role, content, calls, draw(st.none() | IDS), draw(st.none() | STAMPS))
 
 
 @st.composite

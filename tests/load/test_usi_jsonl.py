@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import UTC
 from importlib.resources import files
 
 import jsonschema
@@ -273,6 +274,7 @@ SESSION = st.builds(
     domain=st.sampled_from(["airline", "unknown", "é"]),
     task_id=IDENTIFIER,
     trial=IDENTIFIER,
+    time=st.none() | st.datetimes(timezones=st.just(UTC)),
     batch=st.none() | st.integers(1, 5),
     layout=st.sampled_from(["usi-jsonl", "tau-bench", "tau2", "tau-usi", "odyssim"]),
     keep=JSON | st.just(MISSING),

@@ -17,7 +17,7 @@ from usi.features.profile import Profile
 from usi.features.robust_count import COLUMNS, LEXICAL_COLUMNS, WORD_COLUMNS, count
 from usi.features.robust_gather import REPAIR_COLUMNS, gather
 from usi.features.robust_lexicon import load_word_lists
-from usi.features.spec import Dimension, FeatureSpec, Scope
+from usi.features.spec import HARNESS, Dimension, FeatureSpec, Scope
 
 _PUBLISHED = "arXiv 2603.11245"
 _CHARACTERS = frozenset({"short_turn", "dash", "repeated_turn", "several_sentences", "comma"})
@@ -233,6 +233,20 @@ _STYLE_FEATURES = (
         scored=False,
         description="10th percentile of words a turn, the ceil(N/10)-th smallest of N turns; "
         f"{_CHANNEL}",
+        source="own definition",
+    ),
+    FeatureSpec(
+        name="user_latency",
+        dimension="style",
+        kind="geometric",
+        numerator="latency_log",
+        denominator="latency_units",
+        unit="seconds",
+        scored=False,
+        scale="ratio",
+        harness=True,
+        description="geometric mean of the time from the agent's last message to the user's turn, "
+        f"where both have a time stamp; of times above 0; {HARNESS}; {_CHANNEL}",
         source="own definition",
     ),
 )

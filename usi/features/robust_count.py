@@ -14,6 +14,7 @@ from usi.features.kernel_project import project
 from usi.features.kernel_repeat import repeated_trigram
 from usi.features.language import ENGLISH
 from usi.features.languages import Pack, load_pack
+from usi.features.latency import LATENCY_COLUMNS
 from usi.features.robust_gather import REPAIR_COLUMNS, RobustExtra
 from usi.features.robust_lexicon import MASK, WordLists, load_word_lists
 from usi.features.robust_words import (
@@ -76,6 +77,7 @@ COLUMNS: tuple[str, ...] = (
     "helped_politeness",
     "failed_turns",
     "failed_frustration",
+    *LATENCY_COLUMNS,
     *REPAIR_COLUMNS,
 )
 """Integer columns of the profile, in order; turns a session unless said.
@@ -86,7 +88,7 @@ those that stood before in the session, ``trigram_flag`` 1 where one stands more
 turn that has a share, ``shortest`` 10th percentile of words a turn, ``frustration`` turns with a
 word of negative feeling, blame or pushback, ``helped_turns`` and ``failed_turns`` turns that answer
 an agent message in which the agent helped or failed, and courtesy or frustration among these;
-then the repairs (`REPAIR_COLUMNS`).
+then the times between turns (`LATENCY_COLUMNS`) and the repairs (`REPAIR_COLUMNS`).
 """
 
 
@@ -142,6 +144,10 @@ def count(flat: Flat, gathered: Gathered, *, pack: Pack | None = None) -> Mappin
     columns["trigrams"], columns["trigrams_repeated"] = trigram_repeats(flat)
     columns["trigram_flag"] = repeated_trigram(flat, TRIGRAM_LIMIT).astype(np.int64)
     columns["shortest"] = shortest_turn(flat)
+    gaps = extra.latency
+    for name in LATENCY_COLUMNS:
+        by_gap = getattr(gaps, name.removeprefix("latency_")) if gaps else None
+        columns[name] = np.zeros_like(flat.ends) if by_gap is None else flat.per_session(by_gap)
     for i, name in enumerate(REPAIR_COLUMNS):
         columns[name] = extra.repairs[:, i]
     return columns

@@ -10,12 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from usi.features.kernel import Gathered, Ints
+from usi.features.latency import Latencies, latencies
 from usi.features.robust_clean import (
     LEFT_OUT,
     REPAIRS,
@@ -46,11 +48,14 @@ class RobustExtra:
         shape (turns,).
     repairs
         Repairs by session and kind, shape (sessions, kinds), kinds as `REPAIR_COLUMNS`.
+    latency
+        Gaps between the agent's message and each turn; ``None`` where no turn has a stamp.
     """
 
     agents: list[str]
     agent_of: Ints
     repairs: npt.NDArray[np.int64]
+    latency: Latencies | None = None
 
 
 @cache
@@ -78,6 +83,7 @@ def gather(conversations: Sequence[Sequence[Turn]], source: Side) -> Gathered:
     n = len(conversations)
     raw: list[Turn] = []
     agents: list[str] = []
+    spoken: list[Turn] = []
     session_of: list[int] = []
     agent_of: list[int] = []
     messages = np.zeros(n, dtype=np.int64)
@@ -99,10 +105,13 @@ def gather(conversations: Sequence[Sequence[Turn]], source: Side) -> Gathered:
                 messages[index] += 1
                 last = len(agents)
                 agents.append(text)
+                spoken.append(turn)
     turns, kept, repairs = _clean(raw, session_of, n)
     sessions = np.array(session_of, dtype=np.int64)[kept]
     user_turns = np.bincount(sessions, minlength=n).astype(np.int64)
-    extra = RobustExtra(agents, np.array(agent_of, dtype=np.int64)[kept], repairs)
+    answers = np.array(agent_of, dtype=np.int64)[kept]
+    said = list(compress(raw, kept.tolist()))
+    extra = RobustExtra(agents, answers, repairs, latencies(said, answers.tolist(), spoken))
     return Gathered(turns, user_turns, messages + user_turns, extra)
 
 

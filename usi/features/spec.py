@@ -11,7 +11,7 @@ from typing import Literal
 
 import polars as pl
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 """Version of the session table's layout, kept in the Parquet metadata."""
 
 Dimension = Literal["conversation", "information", "clarification", "reaction", "style", "none"]
@@ -60,6 +60,9 @@ class FeatureSpec:
         Smallest and largest value of an interval scale; without it the feature is not scored.
     lexical
         Whether it rests on word lists, so that it has a value only in languages that have them.
+    harness
+        Whether it is a property of the harness, not of the user: it is reported with that reason,
+        and no score, classifier, distance, tripwire or sign of gaming looks at it.
     description, source
         For readers: what it counts, and where the definition comes from.
     """
@@ -78,9 +81,15 @@ class FeatureSpec:
     scale: Literal["amount", "ratio", "interval"] = "amount"
     span: tuple[float, float] | None = None
     lexical: bool = False
+    harness: bool = False
     description: str = ""
     source: str = ""
 
+
+HARNESS = "a property of the harness, never scored"
+"""Why a feature that is marked `FeatureSpec.harness` has no say."""
+NO_STAMPS = "no time stamps"
+"""Why such a feature has no value: it rests on the times of messages."""
 
 IDENTITY_SCHEMA: dict[str, pl.DataType] = {
     # Who and where. Keys as the file gave them ...

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from usi.load.context import Context
 from usi.load.fields import messages_of, turn_of
+from usi.load.times import one_clock, time_of
 from usi.records import Turn
 
 API_OUTPUT = "API output: "
@@ -21,8 +23,9 @@ def conversation(messages: Any, field: str, context: Context) -> tuple[Turn, ...
         The messages are no list, or one of them is no object.
     """
     turns = []
+    time = partial(time_of, context=context)
     for i, message in enumerate(messages_of(messages, field)):
-        turn = turn_of(message, f"{field}[{i}]")
+        turn = turn_of(message, f"{field}[{i}]", time)
         chosen = context.is_chosen(turn.role, turn.name)
         aside = None if chosen and turn.role != "user" else _set_aside(turn, message)
         if aside is None:
@@ -30,7 +33,7 @@ def conversation(messages: Any, field: str, context: Context) -> tuple[Turn, ...
         else:
             nested = message.get("tool_messages")
             context.leave_out(aside, len(nested) if isinstance(nested, list) and nested else 1)
-    return tuple(turns)
+    return one_clock(tuple(turns), context)
 
 
 def _set_aside(turn: Turn, message: dict[str, Any]) -> str | None:

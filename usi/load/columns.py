@@ -17,7 +17,8 @@ USUAL: dict[str, tuple[str, ...]] = {
              "author_role", "authorrole"),
     "text": ("text", "content", "utterance", "message", "value", "body", "message_text"),
     "order": ("turn", "turn_number", "turnnumber", "turn_idx", "turn_id", "utt_idx",
-              "message_index", "position", "timestamp", "created_at"),
+              "message_index", "position"),
+    "time": ("timestamp", "created_at", "time", "sent_at"),
     "name": ("name", "speaker_name"),
     "task": ("task_id", "task"),
     "trial": ("trial", "run", "epoch"),
@@ -90,6 +91,11 @@ def check_map(given: Mapping[str, str]) -> None:
             raise unknown_name("meaning of a column", meaning, MEANINGS)
 
 
+def plain(name: str) -> str:
+    """Name of a column in the spelling of `USUAL`."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
 def columns_of(names: Sequence[str], given: Mapping[str, str]) -> Columns | None:
     """Columns of a table, or ``None`` where session, role or text are neither given nor told.
 
@@ -106,7 +112,7 @@ def columns_of(names: Sequence[str], given: Mapping[str, str]) -> Columns | None
     guessed = []
     small: dict[str, str] = {}
     for name in names:
-        small.setdefault(name.strip().lower().replace(" ", "_").replace("-", "_"), name)
+        small.setdefault(plain(name), name)
     for meaning in (*NEEDED, *_OPTIONAL):
         if meaning in of:
             continue
@@ -124,4 +130,7 @@ def columns_of(names: Sequence[str], given: Mapping[str, str]) -> Columns | None
             guessed.append(meaning)
     if any(meaning not in of for meaning in NEEDED):
         return None
+    order = of.get("order", "")
+    if "time" not in of and plain(order) in USUAL["time"]:
+        of["time"] = order  # a moment says in which order, and how long after
     return Columns(of, tuple(guessed))

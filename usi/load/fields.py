@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from usi.errors import InputError
@@ -82,7 +83,11 @@ def number(value: Any, name: str) -> float | None:
     raise BadField(name, f"must be a number, true, false or null, not {kind(value)}")
 
 
-def turn_of(message: Any, field: str) -> Turn:
+ReadTime = Callable[[Mapping[str, Any], str], datetime | None]
+"""A message and the name of its place -> its time (`usi.load.times`)."""
+
+
+def turn_of(message: Any, field: str, time: ReadTime) -> Turn:
     """One message, content as found.
 
     A legacy ``function_call`` is a tool call of the same meaning.
@@ -102,6 +107,7 @@ def turn_of(message: Any, field: str) -> Turn:
         get("content", MISSING),
         calls,
         name if isinstance(name, str) else None,
+        time(message, field),
     )
 
 
@@ -112,10 +118,11 @@ def messages_of(value: Any, field: str) -> list[Any]:
     return value
 
 
-def turns_of(value: Any, field: str) -> tuple[Turn, ...]:
+def turns_of(value: Any, field: str, time: ReadTime) -> tuple[Turn, ...]:
     """All messages of a list."""
     return tuple(
-        turn_of(message, f"{field}[{i}]") for i, message in enumerate(messages_of(value, field))
+        turn_of(message, f"{field}[{i}]", time)
+        for i, message in enumerate(messages_of(value, field))
     )
 
 

@@ -18,6 +18,7 @@ from usi.load.parts import text_of
 from usi.load.reader import About, carries
 from usi.load.sample import Sample
 from usi.load.source import Source
+from usi.load.times import one_clock, time_of
 from usi.records import Outcome, Session, SessionStatus, Turn
 
 NAME = "inspect"
@@ -116,7 +117,7 @@ def _session(value: Any, row: int, header: Mapping[str, Any], context: Context) 
     epoch = text_id(record, "epoch")
     if not context.is_new(("sample", task_id, epoch), "session: duplicate sample and epoch"):
         return None
-    turns = tuple(_turns(record, context))
+    turns = one_clock(tuple(_turns(record, context)), context)
     status, reason = _status(record, turns)
     evaluation = header.get("eval")
     evaluation = evaluation if isinstance(evaluation, dict) else {}
@@ -185,7 +186,9 @@ def _turns(record: Mapping[str, Any], context: Context) -> Iterator[Turn]:
             context.leave_out("message: input of the sample, before the simulated user")
         else:
             calls = [_call(call) for call in message.get("tool_calls") or []]
-            yield Turn(role, text_of(message.get("content"), context), calls or None)
+            content = text_of(message.get("content"), context)
+            time = time_of(message, "", context)
+            yield Turn(role, content, calls or None, time=time)
 
 
 def _from_input(record: Mapping[str, Any], context: Context) -> Iterator[Turn]:

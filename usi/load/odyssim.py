@@ -13,8 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from usi.load.context import Context
-from usi.load.fields import BadField, number, record_of, survey_of, text, text_id, turns_of
+from usi.load.fields import BadField, number, record_of, survey_of, text, text_id
 from usi.load.reader import About, carries
+from usi.load.times import timed_turns
 from usi.records import MISSING, Outcome, Session
 
 NAME = "odyssim"
@@ -74,7 +75,7 @@ def _session(
     session_id = own or (f"{domain}_{index}" if index is not None else f"row-{row}")
     session = Session(
         session_id=session_id,
-        turns=() if found is None else turns_of(found, "conversation"),
+        turns=() if found is None else timed_turns(found, "conversation", context),
         simulator=context.label,
         domain=domain,
         trial=text_id(record, "trial"),

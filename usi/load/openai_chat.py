@@ -16,6 +16,7 @@ from usi.load.fields import BadField, kind, messages_of, record_of
 from usi.load.parts import text_of
 from usi.load.reader import About, carries
 from usi.load.sample import Sample
+from usi.load.times import STAMPS, time_of
 from usi.records import MISSING, Session
 
 NAME = "openai-chat"
@@ -153,7 +154,7 @@ def _chat(message: dict[str, Any], context: Context) -> dict[str, Any] | None:
         reason = _ASIDE.get(role) if isinstance(role, str) else None
         context.leave_out(reason or "message: another role than user and assistant")
         return None
-    if message.keys() - _FIELDS:
+    if message.keys() - _FIELDS - STAMPS:
         context.leave_out("field: of a message, beside role, content, name and tool calls")
     content = text_of(message.get("content", MISSING), context)
     if content is None and isinstance(message.get("refusal"), str):
@@ -163,6 +164,9 @@ def _chat(message: dict[str, Any], context: Context) -> dict[str, Any] | None:
         for key in ("role", "name", "tool_calls", "function_call")
         if key in message
     }
+    time = time_of(message, "", context)
+    if time is not None:
+        kept["time"] = time
     return kept if content is MISSING else kept | {"content": content}
 
 

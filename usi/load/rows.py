@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from usi.load.columns import Columns
 from usi.load.context import Context
 from usi.load.fields import BadField, number, survey_of
 from usi.load.roles import SYNONYMS
+from usi.load.times import moment, stamp_of
 from usi.load.usi_jsonl import session_of
 from usi.records import Session
 
@@ -78,7 +80,7 @@ def _session(
         "messages": [m for _, row in ordered if (m := _message(row, of, context)) is not None],
     }
     for meaning in of:
-        if meaning in ("session", "role", "text", "name", "order"):
+        if meaning in ("session", "role", "text", "name", "order", "time"):
             continue
         values = {text_cell(row.get(of[meaning])) for _, row in group} - {None}
         if len(values) > 1:
@@ -95,8 +97,9 @@ def _session(
 def _ordered(
     group: list[tuple[int, Row]], of: Mapping[str, str], context: Context
 ) -> list[tuple[int, Row]]:
-    """Rows by the column of the order, where every row has it; else as they stand."""
-    column = of.get("order")
+    """Rows by the column of the order, else of the time, where every row has it; else as they
+    stand."""
+    column = of.get("order", of.get("time"))
     if column is None:
         return group
     cells = [text_cell(row.get(column)) for _, row in group]
@@ -104,10 +107,20 @@ def _ordered(
         return group
     numbers = [_as_number(str(cell)) for cell in cells]
     keys: list[Any] = cells if any(found is None for found in numbers) else numbers
+    if column == of.get("time") and keys is cells:
+        keys = _moments([row.get(column) for _, row in group]) or cells
     order = sorted(range(len(group)), key=lambda i: keys[i])
     if order != list(range(len(group))):
         context.guess("session: rows were put in the order of their column")
     return [group[i] for i in order]
+
+
+def _moments(cells: list[Any]) -> list[datetime] | None:
+    """Cells as moments, where all are and they can be compared."""
+    found = [moment(cell) for cell in cells]
+    known = [when for when in found if when is not None]
+    alike = len({when.tzinfo is None for when in known}) == 1
+    return known if len(known) == len(found) and alike else None
 
 
 def _as_number(text: str) -> float | None:
@@ -149,7 +162,11 @@ def _message(row: Row, of: Mapping[str, str], context: Context) -> dict[str, Any
     if content is not None and not isinstance(content, str):
         content = str(content)
     message: dict[str, Any] = {"role": role, "content": content}
-    return message if name is None else {**message, "name": name}
+    if name is not None:
+        message["name"] = name
+    if "time" in of:
+        message["time"] = stamp_of(row.get(of["time"]), context)
+    return message
 
 
 def _put(record: dict[str, Any], meaning: str, cell: str, column: str) -> None:

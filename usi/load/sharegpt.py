@@ -23,6 +23,7 @@ from usi.load.parts import text_of
 from usi.load.reader import About, carries
 from usi.load.roles import SYNONYMS
 from usi.load.sample import Sample
+from usi.load.times import time_of
 from usi.records import MISSING, Session
 
 NAME = "sharegpt"
@@ -136,7 +137,7 @@ def kept_messages(messages: list[Any], field: str, context: Context) -> Iterator
         if role == "assistant" and isinstance(content, str) and _HTML.match(content):
             content = html_text(content)
             context.leave_out("part: HTML tags of the assistant's text")
-        kept = {"role": role, "name": message.get("name")}
+        kept = {"role": role, "name": message.get("name"), "time": time_of(message, "", context)}
         yield kept if content is MISSING else {**kept, "content": content}
 
 

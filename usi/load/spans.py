@@ -22,6 +22,8 @@ class Span:
     ----------
     trace, start
         Trace id, and start as text or number (``""`` where unknown).
+    began, ended
+        Start and end as they stand in the span; ``None`` where unknown.
     attributes
         Dotted name to value; nested tables and lists are flattened (``a.0.b``), and kept as they
         are under their own name, too.
@@ -34,6 +36,8 @@ class Span:
     attributes: dict[str, Any]
     events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     row: int = 0
+    began: Any = None
+    ended: Any = None
 
 
 def read_spans(context: Context) -> list[Span]:
@@ -121,7 +125,8 @@ def _span(span: dict[str, Any], shared: dict[str, Any]) -> Span:
     if name and "body" in span:  # a log record is an event of its own
         body = _otlp(span["body"], 0)
         events.append((str(name), {**attributes, **(body if isinstance(body, dict) else {})}))
-    return Span(trace, _time(span), attributes, events)
+    began, ended = _first(span, _STARTS), _first(span, _ENDS)
+    return Span(trace, _time(began), attributes, events, began=began, ended=ended)
 
 
 def _event(event: dict[str, Any]) -> dict[str, Any]:
@@ -130,23 +135,27 @@ def _event(event: dict[str, Any]) -> dict[str, Any]:
     return {**found, **(body if isinstance(body, dict) else {})}
 
 
-def _time(span: dict[str, Any]) -> tuple[int, str]:
-    """Sort key of a start: nanoseconds, or the text of a date."""
-    for name in (
-        "startTimeUnixNano",
-        "start_time_unix_nano",
-        "timeUnixNano",
-        "start_time",
-        "startTime",
-    ):
+_STARTS = (
+    "startTimeUnixNano", "start_time_unix_nano", "timeUnixNano", "start_time", "startTime",
+)  # fmt: skip
+_ENDS = ("endTimeUnixNano", "end_time_unix_nano", "timeUnixNano", "end_time", "endTime")
+
+
+def _first(span: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """The first text or number under one of the names."""
+    for name in names:
         found = span.get(name)
-        if isinstance(found, str) and found.isdecimal() and len(found) < 30:
-            return int(found), ""
-        if isinstance(found, int | float) and not isinstance(found, bool):
-            return int(found), ""
-        if isinstance(found, str) and found:
-            return 0, found
-    return 0, ""
+        number = isinstance(found, int | float) and not isinstance(found, bool)
+        if number or (isinstance(found, str) and found):
+            return found
+    return None
+
+
+def _time(found: Any) -> tuple[int, str]:
+    """Sort key of a start: nanoseconds, or the text of a date."""
+    if isinstance(found, str):
+        return (int(found), "") if found.isdecimal() and len(found) < 30 else (0, found)
+    return (0 if found is None else int(found)), ""
 
 
 def _dict(value: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from usi.errors import UsiError
@@ -18,6 +19,7 @@ from usi.load.fields import BadField, kind, record_of, text
 from usi.load.jsonstream import Cursor
 from usi.load.reader import About, carries
 from usi.load.source import Source
+from usi.load.times import stamp_of
 from usi.records import Outcome, Session, SurveyAnswer, Turn
 
 NAME = "star"
@@ -160,13 +162,18 @@ def _turns(events: Any, context: Context) -> Iterator[Turn]:
             raise BadField(f"Events[{i}]", f"an event must be an object, not {kind(event)}")
         agent, action = event.get("Agent"), event.get("Action")
         if agent == "User" and action == "utter":
-            yield Turn("user", event.get("Text"))
+            yield Turn("user", event.get("Text"), time=_time(event, context))
         elif agent == "Wizard" and action in _WIZARD:
-            yield Turn("assistant", event.get("Text"))
+            yield Turn("assistant", event.get("Text"), time=_time(event, context))
         elif agent == "Wizard" and action == "query":
-            yield Turn("assistant", None, [_call(event)])
+            yield Turn("assistant", None, [_call(event)], time=_time(event, context))
         else:
             context.leave_out(_ASIDE.get(str(agent), "message: event of another kind"))
+
+
+def _time(event: dict[str, Any], context: Context) -> datetime | None:
+    """When it happened: whole seconds since 1970."""
+    return stamp_of(event.get("UnixTime"), context)
 
 
 def _call(event: dict[str, Any]) -> dict[str, Any]:

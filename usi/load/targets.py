@@ -20,7 +20,7 @@ from usi.records import MISSING, Session, Turn
 CSV_COLUMNS: tuple[str, ...] = (
     "session_id", "task_id", "trial", "batch", "domain", "simulator", "participant", "agent",
     "reward", "outcome", "termination", "status", "status_reason", "survey", "layout", "keep",
-    "error_tags", "turn", "role", "name", "text",
+    "error_tags", "turn", "timestamp", "role", "name", "text",
 )  # fmt: skip
 """Columns of the table, which ``usi`` reads again without a map."""
 _TALK = ("user", "assistant")
@@ -156,6 +156,8 @@ def _sharegpt(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
                 message["name"] = turn.name
             if turn.content is not MISSING:
                 message["value"] = turn.content
+            if turn.time is not None:
+                message["timestamp"] = turn.time.isoformat()
             messages.append(message)
         yield _line(
             {
@@ -204,6 +206,7 @@ def _csv(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
                 {
                     **shared,
                     "turn": i,
+                    "timestamp": None if turn.time is None else turn.time.isoformat(),
                     "role": turn.role,
                     "name": turn.name,
                     "text": _text_cell(turn, notes),

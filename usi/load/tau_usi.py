@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from usi.load.context import Context
-from usi.load.fields import BadField, number, record_of, survey_of, text, turns_of
+from usi.load.fields import BadField, number, record_of, survey_of, text
 from usi.load.reader import About, carries
+from usi.load.times import timed_turns
 from usi.records import MISSING, Outcome, Session
 
 NAME = "tau-usi"
@@ -66,7 +67,7 @@ def _session(key: str, value: Any, row: int, context: Context) -> Session | None
         found = text(entry, "domain") or text(entry, "env_name") or (match[1] if match else None)
         return Session(
             session_id=key,
-            turns=() if lost else turns_of(conversation, "conversation"),
+            turns=() if lost else timed_turns(conversation, "conversation", context),
             simulator=context.label,
             domain=context.domain(found),
             layout=NAME,

@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from usi.errors import InputError
 from usi.load.context import Context
 from usi.load.fields import BadField
 from usi.load.roles import SYNONYMS
 from usi.load.spans import Span, read_spans
+from usi.load.times import moment, one_clock
 from usi.records import Session, Turn
 
 Said = tuple[list[Turn], list[Turn]]
@@ -65,7 +68,7 @@ def sessions_of(
         first = calls[0][0]
         yield Session(
             session_id=own,
-            turns=tuple(transcript([found for _, found in calls], context)),
+            turns=one_clock(tuple(transcript([_timed(*call) for call in calls], context)), context),
             simulator=context.label,
             domain=context.domain(None),
             layout=layout,
@@ -73,6 +76,18 @@ def sessions_of(
             agent=_text(first.attributes, agent),
             row=row,
         )
+
+
+def _timed(span: Span, said: Said) -> Said:
+    """What was said, with times: a call begins when the user has spoken, and ends with the answer.
+
+    Messages before the last one that a call was given were said before it: nothing tells when.
+    """
+    given, answered = said
+    if given and given[-1].role == "user":
+        given = [*given[:-1], replace(given[-1], time=moment(span.began))]
+    ended = moment(span.ended)
+    return given, [replace(turn, time=ended) for turn in answered]
 
 
 def _text(attributes: dict[str, Any], names: tuple[str, ...]) -> str | None:

@@ -7,9 +7,10 @@ from typing import Any, get_args
 
 from usi.errors import InputError, UsiError
 from usi.load.context import Context
-from usi.load.fields import BadField, kind, number, record_of, survey_of, text, text_id, turns_of
+from usi.load.fields import BadField, kind, number, record_of, survey_of, text, text_id
 from usi.load.jsonstream import decode, lines
 from usi.load.reader import CARRIED, About
+from usi.load.times import own_turns
 from usi.records import MISSING, Outcome, Session, SessionStatus
 
 NAME = "usi-jsonl"
@@ -121,7 +122,7 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
         context.leave_out("message: in `conversation` beside `messages`")
     return Session(
         session_id=_session_id(own, domain, task_id, row),
-        turns=() if lost else turns_of(found, field),
+        turns=() if lost else own_turns(found, field, context),
         simulator=simulator,
         domain=domain,
         task_id=task_id,

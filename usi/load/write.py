@@ -40,9 +40,10 @@ def write_usi_jsonl(sessions: Iterable[Session], target: str | Path | IO[Any]) -
 
     Notes
     -----
-    Kept: content as found (null and missing apart), roles, tool calls, ids, task, trial, batch,
-    domain, simulator, layout, keep, reward, outcome, termination, survey, participant, agent,
-    status and its reason, error tags, meta. Not kept: the row, which is that of the new file.
+    Kept: content as found (null and missing apart), roles, tool calls, times, ids, task, trial,
+    batch, domain, simulator, layout, keep, reward, outcome, termination, survey, participant,
+    agent, status and its reason, error tags, meta. Not kept: the row, which is that of the new
+    file.
     The same sessions give the same bytes.
     """
     if not isinstance(target, str | Path):
@@ -130,4 +131,6 @@ def _message(turn: Turn) -> dict[str, Any]:
         message["content"] = turn.content
     if turn.tool_calls:
         message["tool_calls"] = turn.tool_calls
+    if turn.time is not None:
+        message["time"] = turn.time.isoformat()
     return message
