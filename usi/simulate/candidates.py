@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
@@ -36,6 +38,7 @@ _MAIN = {
 """Key that the text behind the colon of a short form fills."""
 _SECRET = re.compile(r"api_?key|secret|token$|password", re.IGNORECASE)
 _BARE = "_.-"
+A_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,8 @@ class Table:
         """The value of a key."""
         self.seen.add(name)
         value = self.rest.pop(name, default)
-        if value is not None and not isinstance(value, kind):
+        no_bool = isinstance(value, bool) and kind is not bool  # true is an int to Python
+        if value is not None and (no_bool or not isinstance(value, kind)):
             raise self.wrong(name, f"has the wrong type ({type(value).__name__})")
         return value
 
@@ -144,6 +148,13 @@ class Table:
         if not value:
             raise self.wrong(name, f"is needed for kind {self.kind!r}")
         return str(value)
+
+    def seconds(self, name: str, default: float) -> float:
+        """A time above 0 and at most a day."""
+        value = float(self.take(name, (int, float), default))
+        if not 0 < value <= A_DAY:
+            raise self.wrong(name, f"must be seconds above 0 and at most {A_DAY}, not {value:g}")
+        return value
 
     def wrong(self, name: str, why: str) -> InputError:
         """The error about a key."""
@@ -192,9 +203,13 @@ def _users(table: Table, domain: str) -> UserFactory:
         case "replay":
             return read_turns(table.path("file"), domain)
         case "process":
-            process = OverProcess(
-                table.need("command"), float(table.take("timeout", (int, float), 120))
-            )
+            process = OverProcess(table.need("command"), table.seconds("timeout", 120))
+            try:
+                words = shlex.split(process.command)
+            except ValueError as error:
+                raise table.wrong("command", f"can't be split into words: {error}") from None
+            if not words:
+                raise table.wrong("command", "names no program")
             return OutsideUsers(process, {"kind": "process", "command": process.command})
         case "http":
             http = _http(table)
@@ -228,6 +243,8 @@ def _scripted(table: Table) -> UserFactory:
     name = table.take("preset", str, "plain")
     seed = int(table.take("seed", int, 0))
     changes = table.take("traits", dict, {})
+    if name == VARIED and (changes or table.kind == "requester"):
+        raise table.wrong("preset", f"{VARIED}: every user draws traits of its own; name another")
     if table.kind == "requester":
         rates, folder = table.take("rates", (dict, str), {}), table.named.folder
         found = rates_of(rates, folder) if isinstance(rates, dict) else read_rates(folder / rates)
@@ -239,12 +256,17 @@ def _scripted(table: Table) -> UserFactory:
 
 def _http(table: Table) -> OverHttp:
     per_minute = table.take("per_minute", (int, float))
-    return OverHttp(
-        table.need("url"),
-        table.take("key_env", str),
-        float(table.take("timeout", (int, float), 120)),
-        per_minute,
-    )
+    if per_minute is not None and not per_minute > 0:
+        raise table.wrong("per_minute", f"must be above 0, not {per_minute:g}")
+    url = table.need("url")
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole:
+        raise table.wrong("url", f"{url:.80} is no address such as http://127.0.0.1:8000/user")
+    return OverHttp(url, table.take("key_env", str), table.seconds("timeout", 120), per_minute)
 
 
 def read_agent(text: str) -> AgentFactory:

@@ -51,9 +51,12 @@ def keys_of(sessions: Iterable[Session]) -> Iterator[tuple[str, Session]]:
     """Sessions with the ids that a survey file names; an id of several rounds gets ``_ann2`` ..."""
     seen: set[str] = set()
     for session in sessions:
-        key = session.session_id
+        key, number = session.session_id, 1
         if key in seen:
-            key = f"{session.session_id}_ann{session.batch or session.trial or len(seen)}"
+            key = f"{session.session_id}_ann{session.batch or session.trial or 2}"
+        while key in seen:
+            number += 1
+            key = f"{session.session_id}_ann{number}"
         seen.add(key)
         yield key, session
 

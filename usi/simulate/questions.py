@@ -69,8 +69,10 @@ def _instrument(data: Mapping[str, Any], file: str) -> Instrument:
     if not isinstance(items, list) or not items:
         raise InputError("has no [[item]]", file=file)
     for row, item in enumerate(items, start=1):
+        if not isinstance(item, dict) or not isinstance(item.get("options"), list):
+            raise InputError("needs a list of options", file=file, row=row, field="item.options")
         name, question = item.get("id"), item.get("question")
-        options = [o[0] if isinstance(o, list) and o else o for o in item.get("options", ())]
+        options = [o[0] if isinstance(o, list) and o else o for o in item["options"]]
         if not isinstance(name, str) or not name or name in seen:
             raise InputError("needs an id of its own", file=file, row=row, field="item.id")
         if not isinstance(question, str) or not question:

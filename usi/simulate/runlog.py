@@ -42,8 +42,13 @@ class RunLog:
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)
         self._lock = threading.Lock()
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._stream = self._path.open("a+b")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = self._path.open("a+b")
+        except OSError as error:
+            raise UsageError(
+                f"can't write into {self._path.parent}: {error.strerror}; choose another -o"
+            ) from None
         try:
             fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

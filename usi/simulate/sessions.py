@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from usi._version import __version__
+from usi.errors import UsageError
 from usi.load.write import record_of
 from usi.records import Outcome, Session, SurveyAnswer
 from usi.simulate.episode import Cell, Episode, grade_fields
@@ -93,13 +94,16 @@ def lines_of(records: Iterable[Record]) -> bytes:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
-    with part.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    part.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror}") from None
 
 
 def survey_key(record: Mapping[str, Any]) -> str:

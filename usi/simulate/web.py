@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -49,6 +50,26 @@ def post_json(
     )
 
 
+class _Stay(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: urllib would send the key to wherever it leads."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_Stay())
+
+
+def _read(response: Any, end: float) -> bytes:
+    """The body, up to `MOST_BYTES` and the time `end`, however slowly it drips."""
+    body = bytearray()
+    while len(body) < MOST_BYTES and (piece := response.read1(2**16)):
+        body += piece
+        if time.monotonic() > end:
+            raise TimeoutError
+    return bytes(body)
+
+
 def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: float) -> Answer:
     secret = environment_secret(key_env)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -56,10 +77,12 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
         headers["Authorization"] = f"Bearer {secret}"
     request = urllib.request.Request(url, json.dumps(payload).encode(), headers)
     try:
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            body = response.read(MOST_BYTES)
+        with _OPENER.open(request, timeout=timeout) as response:
+            body = _read(response, time.monotonic() + timeout)
     except urllib.error.HTTPError as error:
         detail = redact(f"{url}: status {error.code}", [secret or ""])
+        if 300 <= error.code < 400:
+            detail += " (redirects are not followed: the key would go with them)"
         if error.code in (401, 403, 404):
             raise Refused(detail) from None
         if error.code in TRY_AGAIN or error.code >= 500:

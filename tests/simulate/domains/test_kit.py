@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lockers import TOOLS, build
+from lockers import DEFINITION, TASKS, TOOLS, build
 
 from usi.errors import InputError, InputErrors, UsageError, UsiError
 from usi.simulate.domains import FolderDomain, load_domain
@@ -148,6 +149,50 @@ def test_nothing_runs_that_was_not_named(tmp_path: Path, monkeypatch: pytest.Mon
         ({"tasks": "[{}, {}]"}, ["row 1, field id", "row 2, field requests"]),
         ({"tasks": '{"tasks": []}'}, ["must hold tasks"]),
         ({"tasks": "[]"}, ["there are no tasks"]),
+        ({"definition": DEFINITION.replace("01-01T08", "13-41T98")}, ["now", "month"]),
+        (
+            {"definition": DEFINITION.replace('needs = ["look"]', 'needs = ["lok"]')},
+            ["rule look_first", "did you mean 'look'"],
+        ),
+        (
+            {"definition": DEFINITION.replace('exempt = ["order_key"]', 'exempt = ["odrer_key"]')},
+            ["rule ask_first", "did you mean 'order_key'"],
+        ),
+        (
+            {"definition": DEFINITION.replace('per = "locker"\ntimes', 'per = "lockr"\ntimes')},
+            ["rule one_key", "did you mean 'locker'"],
+        ),
+        (
+            {"definition": DEFINITION.replace('"lockers.owner"', '"lockers"')},
+            ["rule hands", "no table.field"],
+        ),
+        (
+            {"definition": DEFINITION.replace('"lockers.owner"', '"lockers.ownr"')},
+            ["rule hands", "no table.field"],
+        ),
+        (
+            {"definition": DEFINITION.replace('id = "not_l2"', 'id = "ask_first"')},
+            ["rule ask_first", "another rule"],
+        ),
+        (
+            {"definition": DEFINITION.replace('"keys.remark"]', '"kes.remark"]')},
+            ["compare.ignored", "kes.remark"],
+        ),
+        (
+            {"definition": DEFINITION.replace('"keys.locker" =', '"keys.lockr" =')},
+            ["references", "keys.lockr"],
+        ),
+        ({"lockers": '{"L1": {}, "L1": {}}'}, ["lockers.json", "'L1' occurs twice"]),
+        ({"lockers": '{"L1": {"size": NaN}}'}, ["lockers.json", "NaN"]),
+        ({"keys": '{"K1": {"locker": {}}}'}, ["keys.json", "K1"]),
+        ({"tasks": json.dumps([{**TASKS[0], "instruction": " \n"}])}, ["instruction"]),
+        ({"tasks": json.dumps([{**TASKS[0], "id": "a|b"}])}, ["field id"]),
+        ({"tools": TOOLS.replace("size: int = 1", 'size: "Nope" = 1')}, ["take", "'Nope'"]),
+        ({"tools": TOOLS.replace("size: int = 1", "size: object() = 1")}, ["take", "types"]),
+        ({"tools": TOOLS.replace("size: int = 1", 'size: int = "x"')}, ["take", "default", "size"]),
+        ({"tools": TOOLS.replace("size: int = 1", "*size: int")}, ["take", "any number"]),
+        ({"tools": TOOLS.replace("size: int = 1", "_size: int = 1")}, ["take", "another name"]),
+        ({"tools": "import sys; sys.exit(3)"}, ["tools.py", "SystemExit"]),
     ],
 )
 def test_what_is_wrong_with_a_folder_is_said(
@@ -158,6 +203,26 @@ def test_what_is_wrong_with_a_folder_is_said(
         load_domain(folder)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_file_of_tasks_that_is_no_text_is_said(tmp_path: Path) -> None:
+    folder = build(tmp_path / "bad")
+    (folder / "tasks" / "tasks.json").write_bytes(b"\xff\xfe[]")
+    with pytest.raises(UsiError, match=r"tasks\.json: can't be read"):
+        load_domain(folder)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [("raise KeyError('x')", "odd_lockers: fails: KeyError"), ("yield 'L3'", "gives 'L3'")],
+)
+def test_a_check_of_ones_own_that_is_broken_is_told_as_such(
+    tmp_path: Path, body: str, why: str
+) -> None:
+    broken = TOOLS.replace("    for call in way.writes:\n", f"    {body}\n    for call in way:\n")
+    domain = load_domain(build(tmp_path / "own", tools=broken))
+    with pytest.raises(UsiError, match=why):
+        domain.grade(domain.tasks[0], domain.new_state(), [])
 
 
 def test_task_ids_are_unique(tmp_path: Path) -> None:

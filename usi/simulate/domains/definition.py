@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from usi.errors import InputError, InputErrors
 from usi.simulate.domains.kit import Tables
@@ -51,6 +54,12 @@ class Definition(BaseModel):
     compare: Compare = Compare()
     references: dict[str, str] = Field(default_factory=dict)
     rule: tuple[Rule, ...] = ()
+
+    @field_validator("now")
+    @classmethod
+    def _is_a_moment(cls, value: str) -> str:
+        datetime.fromisoformat(value)
+        return value
 
     @property
     def comparison(self) -> Comparison:
@@ -101,7 +110,8 @@ def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
     for path in sorted((folder / "tables").glob("*.json")):
         file = f"{shown}/tables/{path.name}"
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
         except ValueError as error:
             problems.append(InputError(f"can't be read: {error}", file=file))
             continue
@@ -111,12 +121,15 @@ def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
         tables[path.stem] = value
     if not problems and not tables:
         problems.append(InputError("there are no tables (tables/*.json)", file=shown))
+    if problems:
+        raise InputErrors(problems)
     for name, target in references.items():
         table, _, field = name.partition(".")
-        if table not in tables or target not in tables:
+        known = table in tables and (not tables[table] or _has(tables[table], field))
+        if not known or target not in tables:
             problems.append(
                 InputError(
-                    f"{name} -> {target}: there is no such table",
+                    f"{name} -> {target}: there is no such table or field",
                     file=f"{shown}/{FILE}",
                     field="references",
                 )
@@ -125,7 +138,7 @@ def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
         for key, record in tables[table].items():
             value = record.get(field)
             for one in value if isinstance(value, list) else [value]:
-                if one is not None and one not in tables[target]:
+                if one is not None and not (isinstance(one, str) and one in tables[target]):
                     problems.append(
                         InputError(
                             f"{key}: {one!r} is not in {target}",
@@ -136,3 +149,20 @@ def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
     if problems:
         raise InputErrors(problems)
     return tables
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys occur once: JSON alone would keep the last of two records."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name!r} occurs twice")
+    return dict(pairs)
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _has(table: Mapping[str, Mapping[str, Any]], field: str) -> bool:
+    return any(field in record for record in table.values())

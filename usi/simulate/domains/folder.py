@@ -11,12 +11,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from usi.errors import InputError, UsageError
+from usi.errors import InputError, InputErrors, UsageError
 from usi.simulate.domains.definition import read_definition, read_tables
 from usi.simulate.domains.goals import Call, Goals, goals_of, run_steps
 from usi.simulate.domains.grading import grade_episode
 from usi.simulate.domains.kit import Database, Tables
 from usi.simulate.domains.order import out_of_order
+from usi.simulate.domains.rule_names import wrong_names
 from usi.simulate.domains.rules import Own, Predicate, violations
 from usi.simulate.domains.schema import Tool, tools_of
 from usi.simulate.domains.state import EpisodeState, canonical
@@ -53,6 +54,9 @@ class FolderDomain:
         self.policy = _text(folder, shown, "policy.md")
         self._modules = _modules(folder, shown, self.definition.name)
         self.functions: Mapping[str, Tool] = tools_of(self._modules, file=shown)
+        problems = wrong_names(self.definition, self.functions, tables, shown)
+        if problems:
+            raise InputErrors(problems)
         files = sorted(p for p in (folder / "tasks").glob("*") if p.suffix in (".toml", ".json"))
         self.tasks: Sequence[GoalTask] = read_tasks(
             files, {path: f"{shown}/tasks/{path.name}" for path in files}
@@ -230,7 +234,7 @@ def _module(path: Path, shown: str, name: str) -> ModuleType:
     sys.modules[title] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[title]
         raise InputError(
             f"fails when it is loaded: {type(error).__name__}: {error}", file=shown

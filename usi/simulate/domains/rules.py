@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from usi.errors import InputError
 from usi.simulate.domains.confirmation import unconfirmed
 from usi.simulate.domains.trajectory import Called, Trajectory
 from usi.simulate.protocol import Violation
@@ -128,7 +129,21 @@ def _broken(rule: Rule, trajectory: Trajectory, predicates: Mapping[str, Predica
         case Transitions():
             return _transitions(rule, trajectory)
         case Own():
-            return predicates[rule.function](trajectory)
+            return _own(rule, predicates[rule.function], trajectory)
+
+
+def _own(rule: Own, predicate: Predicate, trajectory: Trajectory) -> Found:
+    """What a check of somebody's own found; a defect of it is told as theirs."""
+    try:
+        found = list(predicate(trajectory))
+    except Exception as error:
+        why = f"fails: {type(error).__name__}: {error}"
+        raise InputError(why, file="rules.py", field=rule.function) from error
+    for one in found:
+        if not (isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)):
+            why = f"gives {one!r:.60}, not (what is wrong, index of the message or None)"
+            raise InputError(why, file="rules.py", field=rule.function)
+    return found
 
 
 def _short(call: Called) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import typing
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -72,7 +73,11 @@ def tools_of(modules: Iterable[ModuleType], *, file: str) -> dict[str, Tool]:
 
 def _tool(name: str, function: Callable[..., Any], file: str) -> Tool:
     parameters = list(inspect.signature(function).parameters.values())
-    hints = typing.get_type_hints(function, include_extras=True)
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except Exception as error:
+        why = f"a type can't be read: {type(error).__name__}: {error}"
+        raise InputError(why, file=file, field=name) from error
     if not parameters:
         raise InputError("the first parameter of a tool is the database", file=file, field=name)
     text = inspect.getdoc(function)
@@ -82,6 +87,7 @@ def _tool(name: str, function: Callable[..., Any], file: str) -> Tool:
     fields: dict[str, Any] = {}
     free = set()
     for parameter in parameters[1:]:
+        _check_plain(parameter, file, name)
         if parameter.name not in hints:
             raise InputError(f"parameter {parameter.name} has no type", file=file, field=name)
         hint = hints[parameter.name]
@@ -89,17 +95,55 @@ def _tool(name: str, function: Callable[..., Any], file: str) -> Tool:
             free.add(parameter.name)
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[parameter.name] = (hint, Field(default, description=told.get(parameter.name)))
-    model = create_model(name, __config__=ConfigDict(extra="forbid"), **fields)
+    config = ConfigDict(extra="forbid", validate_default=True, protected_namespaces=())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a parameter may be called copy, or schema
+            model = create_model(name, __config__=config, **fields)
+            parameter_schema = _plain(model.model_json_schema())
+        _check_defaults(model)
+    except ValidationError as error:
+        problems = "; ".join(f"{e['loc'][0]}: {e['msg']}" for e in error.errors())
+        raise InputError(
+            f"a default is of the wrong type: {problems}", file=file, field=name
+        ) from None
+    except Exception as error:
+        why = str(error).strip().splitlines()[0]
+        raise InputError(f"its types make no JSON schema: {why}", file=file, field=name) from error
     schema = {
         "type": "function",
         "function": {
             "name": name,
             "description": " ".join(text.split("\n\n")[0].split()),
-            "parameters": _plain(model.model_json_schema()),
+            "parameters": parameter_schema,
         },
     }
     write = getattr(function, "__usi_tool__") == "write"  # noqa: B009 (mypy knows no such name)
     return Tool(name, write, function, model, schema, frozenset(free))
+
+
+_TAKEN = ("model_config", "model_fields")
+
+
+def _check_plain(parameter: inspect.Parameter, file: str, tool: str) -> None:
+    """Refuse a parameter that no JSON object can fill."""
+    why = None
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        why = "takes any number of arguments: name them one by one"
+    elif parameter.kind is parameter.POSITIONAL_ONLY:
+        why = "can't be given by name"
+    elif parameter.name.startswith("_") or parameter.name in _TAKEN:
+        why = "needs another name"
+    if why:
+        raise InputError(f"parameter {parameter.name} {why}", file=file, field=tool)
+
+
+def _check_defaults(model: type[BaseModel]) -> None:
+    """Validate each default alone, whatever other arguments are needed."""
+    for name, field in model.model_fields.items():
+        if not field.is_required():
+            alone = create_model(name, **{name: (field.rebuild_annotation(), field.default)})  # type: ignore[call-overload]
+            alone.model_validate({name: field.default}, strict=True)
 
 
 def _plain(schema: Any) -> Any:

@@ -7,12 +7,15 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from usi.errors import InputError, InputErrors
 from usi.simulate.protocol import Level, Task
+
+Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
+"""A text that says something."""
 
 
 class Step(BaseModel):
@@ -63,15 +66,15 @@ class TaskFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    id: str
-    instruction: str = Field(min_length=1)
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    instruction: Words
     difficulty: Level
     traits: tuple[str, ...] = ()
     requests: tuple[str, ...] = Field(min_length=1)
     facts: dict[str, str] = Field(default_factory=dict)
     refusal: bool = False
     kinds: tuple[str, ...] = ()
-    reply: str = Field(min_length=1)
+    reply: Words
     outputs: tuple[str | tuple[str, ...], ...] = ()
     never_said: tuple[str, ...] = ()
     step: tuple[Step, ...] = ()
@@ -145,10 +148,10 @@ def read_tasks(files: Sequence[Path], shown: Mapping[Path, str]) -> tuple[GoalTa
 
 
 def _rows(file: Path, shown: str) -> Sequence[Any]:
-    text = file.read_text(encoding="utf-8")
     try:
+        text = file.read_text(encoding="utf-8")
         value = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
-    except (tomllib.TOMLDecodeError, json.JSONDecodeError) as error:
+    except (OSError, ValueError) as error:  # no text, no TOML, no JSON
         raise InputError(f"can't be read: {error}", file=shown) from None
     rows = value.get("task") if isinstance(value, dict) else value
     if not isinstance(rows, list) or (isinstance(value, dict) and set(value) != {"task"}):

@@ -9,9 +9,6 @@ a survey with ``"questions": [{"item", "question", "options"}]``. The answer to 
 from __future__ import annotations
 
 import json
-import select
-import shlex
-import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +19,8 @@ from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument, checked
 from usi.simulate.user import STOP
+from usi.simulate.users.lines import Broken, LineProcess
 from usi.simulate.web import post_json
-
-MOST_BYTES = 8 * 2**20
 
 
 class Exchange(Protocol):
@@ -125,7 +121,7 @@ class OverProcess:
     command: str
     timeout: float = 120.0
     _own: threading.local = field(default_factory=threading.local)
-    _all: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _all: list[LineProcess] = field(default_factory=list)
 
     def __call__(self, request: Mapping[str, Any], calls: Calls) -> Answer:
         """Exchange one request."""
@@ -137,22 +133,14 @@ class OverProcess:
         )
 
     def _talk(self, request: Mapping[str, Any]) -> Answer:
-        process = self._process()
-        stdin, stdout = process.stdin, process.stdout
-        if stdin is None or stdout is None:
-            raise EpisodeFault("user_process_failed", f"{self.command}: has no pipes")
+        process: LineProcess | None = None
         try:
-            stdin.write(json.dumps(request).encode() + b"\n")
-            stdin.flush()
-            ready, _, _ = select.select([stdout], [], [], self.timeout)
-            silent = not ready
-            line = b"" if silent else stdout.readline(MOST_BYTES)
-        except OSError:
-            line, silent = b"", False
-        if not line.strip():
-            self._end(process)
-            why = f"no answer in {self.timeout:g} s" if silent else "ended without an answer"
-            raise EpisodeFault("user_process_failed", f"{self.command}: {why}")
+            process = self._process()
+            line = process.ask(json.dumps(request).encode() + b"\n", self.timeout)
+        except Broken as why:
+            if process is not None:
+                process.kill()
+            raise EpisodeFault("user_process_failed", f"{self.command}: {why}") from None
         try:
             answer = json.loads(line)
         except ValueError:
@@ -163,33 +151,17 @@ class OverProcess:
             )
         return answer
 
-    def _process(self) -> subprocess.Popen[bytes]:
-        found: subprocess.Popen[bytes] | None = getattr(self._own, "process", None)
-        if found is not None and found.poll() is None:
-            return found
-        try:
-            started = subprocess.Popen(
-                shlex.split(self.command), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
-        except (OSError, ValueError) as error:
-            raise EpisodeFault("user_process_failed", f"{self.command}: {error}") from None
-        self._own.process = started
-        self._all.append(started)
-        return started
-
-    def _end(self, process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-        process.wait()
+    def _process(self) -> LineProcess:
+        found: LineProcess | None = getattr(self._own, "process", None)
+        if found is None or not found.alive:
+            found = self._own.process = LineProcess(self.command)
+            self._all.append(found)
+        return found
 
     def close(self) -> None:
         """End every process that was started."""
         for process in self._all:
-            if process.stdin is not None:
-                process.stdin.close()
-            try:
-                process.wait(timeout=2)
-            except subprocess.TimeoutExpired:
-                self._end(process)
+            process.close()
 
 
 @dataclass(frozen=True)

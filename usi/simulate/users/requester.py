@@ -90,7 +90,10 @@ def read_rates(path: str | Path) -> Rates:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
-    return rates_of(data.get("rates", data), Path(path).parent)
+    table = data.get("rates", data)
+    if not isinstance(table, dict):
+        raise InputError("must be a table of rates", file=str(path), field="rates")
+    return rates_of(table, Path(path).parent)
 
 
 @dataclass(frozen=True)
