@@ -219,7 +219,9 @@ def test_a_file_of_tasks_that_is_no_text_is_said(tmp_path: Path) -> None:
 def test_a_check_of_ones_own_that_is_broken_is_told_as_such(
     tmp_path: Path, body: str, why: str
 ) -> None:
-    broken = TOOLS.replace("    for call in way.writes:\n", f"    {body}\n    for call in way:\n")
+    broken = TOOLS.replace(
+        "    for call in way.writes:\n", f"    {body}\n    for call in way.writes:\n"
+    )
     domain = load_domain(build(tmp_path / "own", tools=broken))
     with pytest.raises(UsiError, match=why):
         domain.grade(domain.tasks[0], domain.new_state(), [])
