@@ -176,3 +176,14 @@ def test_the_demo_page_says_how_many_tasks_would_settle_it(demo: tuple[Done, Pat
     assert tasks
     assert tasks[0]["amount"] > tasks[0]["now"] == 165
     assert tasks[0]["text"] in page
+
+
+def test_the_people_s_own_kappa_is_of_the_design_of_the_simulators(
+    demo: tuple[Done, Path],
+) -> None:
+    """Every respondent of the phantom's survey files judged the people's own transcripts."""
+    card = json.loads((demo[1] / "scorecard.json").read_text())
+    copy = next(s for s in card["simulators"] if s["name"] == "copy")
+    assert copy["survey_design"] == "same-transcript"
+    # The copy judges as people do: its agreement is theirs, but for noise.
+    assert copy["survey_kappa"]["value"] == pytest.approx(copy["human_kappa"]["value"], abs=0.06)

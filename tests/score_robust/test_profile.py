@@ -94,7 +94,7 @@ def test_what_a_card_says():
     assert card.components["outcome"].detail["icc"].value == pytest.approx(icc)
     assert {t.feature for t in card.tripwires} == {"dash", "role_confusion"}
     assert set(card.style) == {
-        "casual", "echo", "several_sentences", "comma", "shortest_turn",
+        "casual", "echo", "several_sentences", "comma", "shortest_turn", "user_latency",
     }  # fmt: skip
     assert not any(part.scored for part in card.style.values())
     assert Scorecard.model_validate_json(CARD.to_json()) == CARD
@@ -236,7 +236,18 @@ def test_surveys_by_file_and_by_own_answers():
     assert same.components["survey"].value == 100
     assert same.survey_kappa.value == 1
     assert same.survey_design == "same-transcript"
-    own = score(HUMAN, with_survey(SIM, 3)).simulators[0]
+    # What the corpus declares holds for its files, goes after the option, and never for answers
+    # that the simulator gave in its own runs.
+    for said, option, design in (
+        ("same-transcript", None, "same-transcript"),
+        ("same-transcript", "same-task", "same-task"),
+        (None, None, "same-task"),
+    ):
+        found = score(
+            HUMAN, SIM, surveys={"sim0": file}, survey_files=said, survey_design=option
+        ).simulators[0]
+        assert (found.survey_design, found.survey_kappa.value) == (design, 1)
+    own = score(HUMAN, with_survey(SIM, 3), survey_files="same-transcript").simulators[0]
     assert own.survey_design == "same-task"
     assert abs(own.survey_kappa.value) < 0.2
     assert own.human_kappa.ok

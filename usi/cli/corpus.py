@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from usi.cli.comparing import SurveyDesignName
 from usi.cli.console import note, out, printed, working
 from usi.cli.guard import guarded
 from usi.cli.options import (
@@ -71,6 +72,15 @@ def add(
     surveys: Annotated[
         str | None,
         typer.Option("--surveys", metavar="DIR", help="Folder of surveys.", show_default=False),
+    ] = None,
+    survey_design: Annotated[
+        SurveyDesignName | None,
+        typer.Option(
+            "--survey-design",
+            help="What the respondents of the survey files saw: the people's own transcripts, or "
+            "other talks about the same tasks (assumed where nothing is said).",
+            show_default=False,
+        ),
     ] = None,
     title: Annotated[str | None, _text("--title", "One line on what it is.")] = None,
     licence: Annotated[str | None, _text("--licence", "SPDX name, or words.")] = None,
@@ -140,6 +150,7 @@ def add(
             "expires": expires,
             "redistribute": redistribute,
             "research_only": research_only,
+            "survey_design": survey_design.value if survey_design else None,
         },
         ask=not yes,
         terminal=sys.stdin.isatty(),

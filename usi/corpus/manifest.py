@@ -17,6 +17,7 @@ from usi.errors import InputError, InputErrors, unknown_name
 
 MANIFEST, DATASHEET = "manifest.toml", "DATASHEET.md"
 SCHEMA = "1"
+SurveyDesign = Literal["same-transcript", "same-task"]
 Channel = Literal["chat", "phone", "e-mail", "ticket", "in person", "other", "unknown"]
 
 
@@ -91,6 +92,9 @@ class Manifest(_Table):
     # Content.
     sessions: str | list[str] | None = Field(None, description="files to load; default: all")
     surveys: str | None = Field(None, description="folder of surveys")
+    survey_design: SurveyDesign | None = Field(
+        None, description="what the respondents of its survey files saw"
+    )
     tasks: int | None = None
     batches: int | None = None
     seed: int | None = Field(None, description="of a generated corpus")

@@ -7,7 +7,14 @@ from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
 
-from usi.corpus.manifest import MANIFEST, LoadKeys, Manifest, check_inside, read_manifest
+from usi.corpus.manifest import (
+    MANIFEST,
+    LoadKeys,
+    Manifest,
+    SurveyDesign,
+    check_inside,
+    read_manifest,
+)
 from usi.corpus.parts import HELD_OUT, Part, choose_part
 from usi.errors import InputError, UsageError
 from usi.load.labels import simulator_label
@@ -30,6 +37,9 @@ class Reference:
         What to load.
     surveys
         The folder of surveys that its manifest names, else ``survey_data/`` beside it.
+    survey_design
+        What the respondents of its survey files saw, where its manifest says so: the people's own
+        transcripts, or other talks about the same tasks.
     synthetic, licence, terms, research_only, redistribute
         From its manifest; cautious defaults are the caller's business.
     language, expires
@@ -45,6 +55,7 @@ class Reference:
     name: str
     paths: tuple[Path, ...]
     surveys: Path | None = None
+    survey_design: SurveyDesign | None = None
     synthetic: bool = False
     licence: str | None = None
     research_only: bool = False
@@ -163,6 +174,7 @@ def _from_path(path: Path, part: str | None) -> Reference:
         name=f"{name}@{part}" if part else name,
         paths=paths,
         surveys=surveys,
+        survey_design=data.survey_design,
         synthetic=data.synthetic,
         licence=data.licence or None,
         terms=data.terms or None,

@@ -87,6 +87,7 @@ def _manifest(tasks: TaskSet, batches: int, seed: int, files: Sequence[Path], ro
         f"batches = {batches}",
         f"seed = {seed}",
         'sessions = "sessions.jsonl"',
+        'survey_design = "same-transcript"',
         "",
         "[sha256]",
     ]

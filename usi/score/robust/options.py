@@ -55,7 +55,9 @@ class RobustOptions:
         not assessed before a threshold is declared.
     survey_design
         Whether respondents rated the transcript that the person rated, or another session of
-        the same task.
+        the same task; ``None``: for survey files as the corpus declares, else the same task.
+    survey_files
+        What the manifest of the corpus declares of its survey files (set by the pipeline).
     subgroups
         Columns to score by, such as ``"domain"``; ``"difficulty"`` means the difficulty bins.
     other_agent
@@ -78,7 +80,8 @@ class RobustOptions:
     replicates: int = 2000
     seed: int = 7
     reward_threshold: float | None = None
-    survey_design: SurveyDesign = "same-task"
+    survey_design: SurveyDesign | None = None
+    survey_files: SurveyDesign | None = None
     subgroups: tuple[str, ...] = ()
     other_agent: bool = False
     human_runs: tuple[str, ...] = ()
@@ -99,7 +102,7 @@ class RobustOptions:
         for flag, value, known in (
             ("--design", self.design, get_args(DesignOption)),
             ("--tasks", self.tasks, get_args(TasksOption)),
-            ("--survey-design", self.survey_design, get_args(SurveyDesign)),
+            ("--survey-design", self.survey_design or "same-task", get_args(SurveyDesign)),
             ("--c2st", self.c2st, get_args(TwoSampleMode)),
         ):
             if value not in known:

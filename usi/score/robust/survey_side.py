@@ -65,7 +65,9 @@ def survey_side(
         return SurveySide("people answered no survey")
     unit, levels = _units(human, result), levels_of(theirs, items)
     file = surveys.get(name) if surveys is not None else None
-    design = options.survey_design
+    # What a corpus declares holds for its survey files, not for the answers of a simulator's runs.
+    declared = options.survey_files if file is not None else None
+    design: SurveyDesign = options.survey_design or declared or "same-task"
     if result.reference.aggregated and (file is not None or design == "same-transcript"):
         return SurveySide(f"{NO_SESSIONS}, and the survey is paired by session")
     same = design == "same-transcript"
