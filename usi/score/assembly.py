@@ -12,22 +12,22 @@ from usi.errors import UsageError
 from usi.features.table import SessionTable
 from usi.load import read_surveys
 from usi.records import Side
-from usi.run.manifest import combined_sha256
 from usi.score.corpus_rules import freeze, keep_part, restrictions
 from usi.score.identity import split_candidates
 from usi.score.inputs import (
     SideInput,
+    corpus_digest,
     read_reference,
     read_simulators,
     split_by_simulator,
-    survey_files,
-    table_sha256,
     with_keys,
 )
 from usi.score.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
 from usi.score.people.aggregate import is_aggregate, read_side
 from usi.score.profiles import PREFERRED_PROFILE
-from usi.score.scorecard import InputFile
+from usi.score.read_files import ReadFile, in_order, survey_files
+from usi.score.robust.options import RobustOptions
+from usi.score.survey import is_whole
 
 Paths = Sequence[str | Path] | str | Path
 Tables = SessionTable | Mapping[str, SessionTable]
@@ -75,7 +75,7 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
             for label, table in simulators.items()
         }
         return SideInput(tables=tables, synthetic=any(t.synthetic for t in tables.values()))
-    paths = [simulators] if isinstance(simulators, str | Path) else list(simulators)
+    paths = in_order([simulators] if isinstance(simulators, str | Path) else simulators)
     if not paths:
         raise UsageError("there is no simulator to score: give its transcripts")
     plain, recorded = split_candidates(paths)
@@ -110,9 +110,20 @@ def _columns(options: ScoreOptions) -> tuple[str, ...]:
     return () if options.robust is None else options.robust.columns
 
 
+def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
+    """Options with what the corpus declares of its own survey files.
+
+    A folder of surveys that the caller names is not the corpus's: nothing is declared of it.
+    """
+    if reference.survey_design is None or options.surveys != "auto":
+        return options
+    own = options.robust or RobustOptions()
+    return replace(options, robust=replace(own, survey_files=reference.survey_design))
+
+
 def find_surveys(
     reference: Reference, candidates: SideInput, options: ScoreOptions
-) -> tuple[Surveys | None, list[InputFile], str]:
+) -> tuple[Surveys | None, list[ReadFile], str]:
     """Surveys by label, their files, and the name of their folder for the card."""
     where = reference.surveys if options.surveys == "auto" else options.surveys
     if where is None or where == "none":
@@ -122,18 +133,23 @@ def find_surveys(
         if label not in found and own in found:
             found[label] = found[own]
     wanted = {HUMAN_EVAL, *candidates.tables, *candidates.file_labels.values()}
-    return found, survey_files(where, sorted(wanted)), Path(where).name
+    # As published, answers that lack in this one file are drawn in its order.
+    ordered = [HUMAN_EVAL] if not is_whole(found.get(HUMAN_EVAL, {})) else []
+    return found, survey_files(where, sorted(wanted), ordered=ordered), Path(where).name
+
+
+def all_files(people: SideInput, candidates: SideInput, files: list[ReadFile]) -> list[ReadFile]:
+    """Every file that was read, in the order of the card."""
+    found = (*people.files, *candidates.files, *files)
+    return sorted(found, key=lambda file: file.order)
 
 
 def make_context(
-    reference: Reference, people: SideInput, candidates: SideInput, files: list[InputFile]
+    reference: Reference, people: SideInput, candidates: SideInput, files: list[ReadFile]
 ) -> ScoreContext:
     """What the profile is told about the inputs."""
     is_human = people.source == "human"
     synthetic = people.synthetic or candidates.synthetic
-    hashes = [file.sha256 for file in people.files] or [table_sha256(people.tables[""])]
-    if reference.part is not None:  # which sessions count is a part of the content
-        hashes.append(reference.part.sha256)
     warnings = [("remark", text) for text in (*people.remarks, *candidates.remarks)]
     if not is_human:
         text = "the reference is simulator output, no people: the score says how alike two are"
@@ -144,7 +160,7 @@ def make_context(
     warnings += restrictions(reference)
     return ScoreContext(
         corpus_name=reference.name,
-        corpus_sha256=combined_sha256(hashes),
+        corpus_digest=corpus_digest(reference, people),
         human_name="Human (inter-ann.)" if is_human else f"Reference {reference.name} (no human)",
         is_human=is_human,
         source=people.source,
@@ -154,12 +170,7 @@ def make_context(
         redistribute=reference.redistribute,
         terms=reference.terms,
         expires=reference.expires.isoformat() if reference.expires else None,
-        inputs=tuple(
-            sorted(
-                (*people.files, *candidates.files, *files),
-                key=lambda file: (file.role, file.name, file.sha256),
-            )
-        ),
+        inputs=tuple(file.card for file in all_files(people, candidates, files)),
         left_out={**candidates.left_out, "": people.left_out.get("", {})},
         warnings=tuple(warnings),
         anchors=people.anchors,
