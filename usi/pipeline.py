@@ -24,17 +24,19 @@ from usi.score.agents import require_same_agent, with_agents
 from usi.score.assembly import (
     Paths,
     Tables,
+    all_files,
     find_surveys,
     make_context,
     read_candidates,
     read_people,
 )
 from usi.score.identity import with_identities
-from usi.score.inputs import difficulty_file, split_by_simulator, with_keys
+from usi.score.inputs import split_by_simulator, with_keys
 from usi.score.load_facts import with_load_facts
 from usi.score.options import RunIds, ScoreOptions, Surveys
 from usi.score.people.read import read_people_of
 from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
+from usi.score.read_files import ReadFile, difficulty_file
 from usi.score.watched import Watched
 
 if TYPE_CHECKING:
@@ -214,13 +216,15 @@ def corpus_features(
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """A scorecard with the tables behind it."""
+    """A scorecard with the tables behind it; the files as they lie, and remarks on them."""
 
     card: Scorecard
     profile: Profile
     human: SessionTable
     simulators: Mapping[str, SessionTable]
     surveys: Surveys | None = None
+    files: tuple[ReadFile, ...] = ()
+    asides: tuple[str, ...] = ()
 
     def task_sums(self, options: ScoreOptions, difficulty: Mapping[str, float]) -> pl.DataFrame:
         """Per-task sums for the file beside the card, in the layout of the profile."""
@@ -326,7 +330,8 @@ def score_with_tables(
         card, candidates.tables, {**candidates.losses, "": people.losses.get("", [])}
     )
     card = with_agents(card, candidates.tables)
-    return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys)
+    read = tuple(all_files(people, candidates, files))
+    return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys, read)
 
 
 def _score_logs(
@@ -344,7 +349,9 @@ def _score_logs(
     context = make_context(sides.reference, sides.people, sides.candidates, [])
     card = chosen.score_tables(real, found, surveys=None, options=options, context=context)
     card = attach_log_diagnostics(card, real, found, sides.traces, options)
-    return ScoreResult(card, chosen, real, found)
+    read = tuple(all_files(sides.people, sides.candidates, []))
+    asides = (*sides.people.asides, *sides.candidates.asides)
+    return ScoreResult(card, chosen, real, found, files=read, asides=asides)
 
 
 def _diagnosed(

@@ -129,7 +129,7 @@ def test_a_bare_list_a_line(write):
     found, notes = read(write("x.jsonl", lines, lines=True))
     assert notes.layout == "openai-chat"
     assert [said(session)[0] for session in found] == [("user", "a"), ("user", "b")]
-    assert [session.session_id for session in found] == ["row-1", "row-2"]
+    assert len({session.session_id for session in found}) == 2
 
 
 def test_names_tell_several_users_apart(write):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from datetime import UTC
 from importlib.resources import files
 
@@ -100,8 +101,21 @@ def test_conversation_run_and_session_id_are_other_names(write):
 
 def test_a_bare_list_of_messages_is_a_session(write):
     sessions = load(write, HI, [*HI, {"role": "tool", "content": "ok"}], [])
-    assert [s.session_id for s in sessions] == ["row-1", "row-2", "row-3"]
     assert [len(s.turns) for s in sessions] == [1, 2, 0]
+
+
+def test_a_session_without_an_id_is_named_by_its_content_wherever_it_stands(write):
+    other = [{"role": "user", "content": "bye"}]
+    records = [{"messages": HI}, {"messages": other, "id": ""}, {"messages": HI}, {"id": "mine",
+               "messages": HI}]  # fmt: skip
+    names = [s.session_id for s in load(write, *records)]
+    assert names[2] == f"{names[0]}-2"
+    assert names[3] == "mine"
+    assert re.fullmatch("session-[0-9a-f]{12}", names[0])
+    assert re.fullmatch("session-[0-9a-f]{12}", names[1])
+    assert len(set(names)) == 4
+    assert [s.session_id for s in load(write, *records[::-1])] == [
+        "mine", names[0], names[1], names[2]]  # fmt: skip
 
 
 def test_metadata_fills_in_what_the_record_does_not_say(write):
@@ -261,6 +275,7 @@ TURN = st.builds(
     content=JSON | st.just(MISSING),
     tool_calls=st.none() | st.lists(JSON, min_size=1, max_size=2),
     name=st.none() | TEXT,
+    time=st.none() | st.datetimes(timezones=st.just(UTC)),
 )
 IDENTIFIER = st.none() | TEXT
 SURVEY = st.dictionaries(TEXT, IDENTIFIER, max_size=3).map(
@@ -268,13 +283,12 @@ SURVEY = st.dictionaries(TEXT, IDENTIFIER, max_size=3).map(
 )
 SESSION = st.builds(
     Session,
-    session_id=TEXT,
+    session_id=TEXT.filter(bool),
     turns=st.lists(TURN, max_size=4).map(tuple),
     simulator=TEXT,
     domain=st.sampled_from(["airline", "unknown", "é"]),
     task_id=IDENTIFIER,
     trial=IDENTIFIER,
-    time=st.none() | st.datetimes(timezones=st.just(UTC)),
     batch=st.none() | st.integers(1, 5),
     layout=st.sampled_from(["usi-jsonl", "tau-bench", "tau2", "tau-usi", "odyssim"]),
     keep=JSON | st.just(MISSING),

@@ -83,7 +83,7 @@ def card(*simulators: SimulatorCard, synthetic: bool = False, is_human: bool = T
         simulators=simulators,
         inputs=(
             InputFile(
-                role="human", name="people.json", sha256="ab" * 32, bytes=10, layout="tau-usi",
+                role="human", name="people.json", content_digest="ab" * 32, layout="tau-usi",
                 sessions=495,
             ),
         ),

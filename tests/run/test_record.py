@@ -46,11 +46,11 @@ def test_a_record_is_json_with_time_versions_and_hashes() -> None:
     record = make_record(
         ["score", "--api-key", SECRET],
         started=started,
-        inputs=[FileHash(role="human", name="people.json", sha256="ab")],
+        inputs=[FileHash(role="human", name="people.json", sha256="ab", bytes=2)],
     )
     data = json.loads(record.to_json())
     assert data["started"] == started <= data["finished"]
-    assert data["inputs"] == [{"role": "human", "name": "people.json", "sha256": "ab"}]
+    assert data["inputs"] == [{"role": "human", "name": "people.json", "sha256": "ab", "bytes": 2}]
     assert data["packages"]["numpy"].count(".") >= 1
     assert SECRET not in record.to_json()
     import platform

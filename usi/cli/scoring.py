@@ -253,6 +253,8 @@ def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> No
     if choice is not Printed.TABLE:
         for warning in done.card.warnings:
             note(f"note: {warning.message}", quiet=quiet)
+    for text in done.result.asides:
+        note(f"note: {text}", quiet=quiet)
 
 
 def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
@@ -283,12 +285,14 @@ def _sessions(result: ScoreResult) -> bytes:
     import tempfile
 
     from usi.features.table import SessionTable
+    from usi.score.robust.reference import canonical
     from usi.score.watched import own_columns
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "sessions.parquet")
         tables = [result.human, *result.simulators.values()]
-        plain = [replace(t, frame=own_columns(t.frame, t.profile)) for t in tables]
+        # Not in the order of the files, which no output tells.
+        plain = [replace(t, frame=own_columns(canonical(t.frame), t.profile)) for t in tables]
         SessionTable.concat(plain).write(path)
         return path.read_bytes()
 
@@ -322,11 +326,14 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
     return make_record(
         ["usi", *sys.argv[1:]],
         started=done.started,
-        inputs=[FileHash(role=f.role, name=f.name, sha256=f.sha256) for f in done.card.inputs],
+        inputs=[
+            FileHash(role=f.card.role, name=f.card.name, sha256=f.sha256, bytes=f.bytes)
+            for f in done.result.files
+        ],
         outputs=[
-            FileHash(role="output", name=path.name, sha256=sha256_bytes(data))
+            FileHash(role="output", name=path.name, sha256=sha256_bytes(data), bytes=len(data))
             for path, data in contents.items()
         ],
         signature=done.card.signature,
-        remarks=[warning.message for warning in done.card.warnings],
+        remarks=[*(warning.message for warning in done.card.warnings), *done.result.asides],
     ).to_json()

@@ -12,9 +12,9 @@ from usi.cli.options import Printed
 from usi.errors import InputError, UsageError, unknown_name
 
 if TYPE_CHECKING:
+    from usi.cli.scoring import Scored
     from usi.corpus.candidate import Candidate
     from usi.gate.verdict import Verdict
-    from usi.score.scorecard import Scorecard
 
 RECORD_VERSION = "1"
 
@@ -56,7 +56,7 @@ def submitted(
     if verdict is None:
         raise UsageError("a submission needs criteria: --gate A, B, C or a file")
     deliver(replace(done, verdict=verdict), request, show=Printed.NONE, quiet=quiet)
-    record = admission(candidate, done.card, verdict, as_of, sha256_file(card_path))
+    record = admission(candidate, done, verdict, as_of, sha256_file(card_path))
     files.write_all({record_path: files.text(record)})
     decision.deliver(verdict, show=show, quiet=quiet, exit_zero=False)
 
@@ -87,9 +87,10 @@ def checked(name: str) -> Candidate:
 
 
 def admission(
-    candidate: Candidate, card: Scorecard, verdict: Verdict, as_of: str | None, card_sha256: str
+    candidate: Candidate, done: Scored, verdict: Verdict, as_of: str | None, card_sha256: str
 ) -> str:
     """The admission record as JSON: who was admitted (or not), on what evidence."""
+    card = done.card
     human = card.human
     data = {
         "usi_version": __version__,
@@ -107,7 +108,10 @@ def admission(
         "signature": card.simulators[0].signature or card.signature,
         "scorecard_sha256": card_sha256,
         "tasks_sha256": card.tasks_sha256,
-        "inputs": [{"role": f.role, "name": f.name, "sha256": f.sha256} for f in card.inputs],
+        "inputs": [
+            {"role": f.card.role, "name": f.card.name, "sha256": f.sha256}
+            for f in done.result.files
+        ],
         "reference": {
             "name": human.name,
             "licence": human.licence,

@@ -30,6 +30,7 @@ from usi.features.table import SessionTable
 from usi.features.values import derive
 from usi.score.robust.reference import scorable_rows
 from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard, TwoSample, Warning_
+from usi.score.watched import CONTENT
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
     "politeness": (("politeness",), "helped_politeness", "helped_turns"),
@@ -82,6 +83,8 @@ def sample_of(frame: pl.DataFrame, specs: tuple[FeatureSpec, ...]) -> Sample:
             pl.concat_str(pl.all().cast(pl.String).fill_null("-"), separator="|")
         )
         keys = keys + "|" + content.to_series()
+        if CONTENT in frame.columns:
+            keys = keys + "|" + frame[CONTENT].fill_null("")
     return Sample(
         values.cast(pl.Float64).fill_null(float("nan")).to_numpy(),
         _clusters(frame),

@@ -27,6 +27,7 @@ from usi.features.table import SessionTable
 from usi.load import LoadOptions
 from usi.records import Session, Side
 from usi.score.scorecard import Scorecard
+from usi.score.watched import CONTENT
 
 PER_FEATURE, UNLIKE, TYPICAL = 2, 3, 1
 _WHOLE_SESSION = ("cv", "geometric", "duration", "value")
@@ -152,6 +153,7 @@ def _rows(frame: pl.DataFrame, label: str) -> list[Key]:
     names = frame.select(
         "session_id", pl.col("trial").fill_null(""),
         pl.col("batch_id").cast(pl.String).fill_null(""),
+        pl.col(CONTENT).fill_null("") if CONTENT in frame.columns else pl.lit("").alias(CONTENT),
     )  # fmt: skip
     return [(label, *row) for row in names.iter_rows()]
 
@@ -162,8 +164,8 @@ def _places(frame: pl.DataFrame, specs: Sequence[FeatureSpec], label: str) -> di
 
 
 def _lot(key: Key, feature: str, seed: int) -> bytes:
-    """A number drawn by lot for a session, which depends on nothing but its own key."""
-    text = "\x00".join((*key, feature, str(seed)))
+    """A number drawn by lot for a session, which depends on nothing but its own names."""
+    text = "\x00".join((*key[:4], feature, str(seed)))
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).digest()
 
 

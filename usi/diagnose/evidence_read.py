@@ -7,16 +7,19 @@ from pathlib import Path
 
 from usi.load import LoadOptions, SessionStream, group_by_simulator, open_sessions
 from usi.records import Session
+from usi.score.watched import CONTENT_DIGITS
 
-Key = tuple[str, str, str, str]
-"""Simulator (people: ``""``), session id, trial, batch: as in the session table."""
+Key = tuple[str, str, str, str, str]
+"""Simulator (people: ``""``), session id, trial, batch: as in the session table; and the digest of
+the content, which tells sessions apart that share all of these (``""``: the table has none)."""
 STDIN = "-"
 
 
-def key_of(session: Session, label: str) -> Key:
+def key_of(session: Session, label: str, digest: str = "") -> Key:
     """Key of a session under the label of its simulator."""
     batch = "" if session.batch is None else str(session.batch)
-    return (label, shown(session.session_id), session.trial or "", batch)
+    content = digest[:CONTENT_DIGITS]
+    return (label, shown(session.session_id), session.trial or "", batch, content)
 
 
 def shown(text: str) -> str:
@@ -24,12 +27,12 @@ def shown(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _collect(sessions: Iterable[tuple[Session, str]], wanted: set[Key]) -> dict[Key, Session]:
+def _collect(sessions: Iterable[tuple[Session, str, str]], wanted: set[Key]) -> dict[Key, Session]:
     found: dict[Key, Session] = {}
-    for session, label in sessions:
-        key = key_of(session, label)
-        if key in wanted and key not in found:
-            found[key] = session
+    for session, label, digest in sessions:
+        for key in (key_of(session, label, digest), key_of(session, label)):
+            if key in wanted and key not in found:
+                found[key] = session
     return found
 
 
@@ -49,7 +52,8 @@ def read_people(
     if not paths or not wanted:
         return {}
     stream = open_sessions(paths, options=options)
-    return _collect(((session, "") for session in stream), wanted)
+    pairs = stream.with_digests()
+    return _collect(((session, "", digest) for session, digest in pairs), wanted)
 
 
 def read_simulators(
@@ -60,9 +64,9 @@ def read_simulators(
     if not paths or not wanted:
         return {}
 
-    def every(streams: Iterable[SessionStream]) -> Iterable[tuple[Session, str]]:
+    def every(streams: Iterable[SessionStream]) -> Iterable[tuple[Session, str, str]]:
         for stream in streams:
-            for session in stream:
-                yield session, session.simulator or stream.label
+            for session, digest in stream.with_digests():
+                yield session, session.simulator or stream.label, digest
 
     return _collect(every(group_by_simulator(paths, options)), wanted)

@@ -103,7 +103,8 @@ class SessionTable:
         if len(kinds) > 1:
             names = ", ".join(sorted(f"{profile} ({lexicon})" for profile, lexicon in kinds))
             raise UsageError(f"session tables of different profiles do not join: {names}")
-        frame = pl.concat([table.frame for table in tables])
+        # Tables in memory may have columns beyond those of their profile (fields of sessions).
+        frame = pl.concat([table.frame for table in tables], how="diagonal")
         seq = pl.int_range(frame.height, dtype=pl.Int64, eager=True).alias("seq")
         synthetic = any(table.synthetic for table in tables)
         return SessionTable(

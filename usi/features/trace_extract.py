@@ -19,6 +19,7 @@ from usi.features.trace_notes import Oddities, without_duplicates
 from usi.features.trace_options import ClassMap, TraceOptions, classes_of, options_of
 from usi.features.trace_outcome import outcome_columns
 from usi.load.logs import CaseStore, EventStream, LogConfig, LogNotes, open_log
+from usi.load.logs.digest import LogDigest
 from usi.load.logs.events import Paths
 from usi.records import SIDES, Side
 
@@ -40,6 +41,8 @@ class LogRun:
         Name of the log.
     watch
         Sees every frame of whole cases as they are counted.
+    digest
+        Whether the files in `notes` get digests of their content.
     """
 
     store: CaseStore
@@ -48,11 +51,15 @@ class LogRun:
     side: Side
     config: str
     watch: Callable[[pl.DataFrame], None] | None = None
+    digest: bool = False
     notes: LogNotes = field(init=False)
     label: str = field(init=False)
+    _content: LogDigest | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.notes, self.label = self.store.notes, self.store.label
+        if self.digest:
+            self._content = LogDigest(self.notes)
 
     @property
     def settings(self) -> str:
@@ -83,6 +90,8 @@ class LogRun:
                 numbers = pl.int_range(seq, seq + block.height, dtype=pl.Int64).alias("seq")
                 seq += block.height
                 yield block.with_columns(numbers).select(list(table_schema(PROFILE)))
+        if self._content is not None:
+            self._content.finish()
         if seq == 0:
             raise NotScorable(
                 "no case is left: every one began less than the horizon before the log's end; "
@@ -90,6 +99,8 @@ class LogRun:
             )
 
     def _rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if self._content is not None:
+            self._content.see(frame)
         oddities = Oddities(self.notes)
         frame = oddities.see(frame)
         if self.options.duplicates == "drop":
@@ -187,6 +198,7 @@ def run_log(
     options: TraceOptions | None = None,
     without_classes: bool = False,
     watch: Callable[[pl.DataFrame], None] | None = None,
+    digest: bool = False,
 ) -> LogRun:
     """Read a log once and make ready to count its cases.
 
@@ -206,6 +218,8 @@ def run_log(
         Go on without a class map: L3, reopenings and the outcome stay undefined.
     watch
         Called with every frame of whole, sorted cases (for distances of sequences).
+    digest
+        Digest the content of the files, whatever the order of their rows.
 
     Raises
     ------
@@ -225,7 +239,7 @@ def run_log(
         )
     stream = log if isinstance(log, EventStream) else open_log(log, config.layout, name=name)
     store = CaseStore(stream, check=None if classes is None else classes.check)
-    return LogRun(store, classes, options or options_of(config), side, config.tag, watch)
+    return LogRun(store, classes, options or options_of(config), side, config.tag, watch, digest)
 
 
 def extract_log_table(

@@ -105,6 +105,12 @@ def _built(
         yield session
 
 
+def _session_id(task_id: str | None, epoch: str | None) -> str:
+    if task_id is None or epoch is None:
+        return task_id or ""
+    return f"{task_id}_epoch_{epoch}"
+
+
 def _session(value: Any, row: int, header: Mapping[str, Any], context: Context) -> Session | None:
     record = record_of(value)
     attachments = record.get("attachments")
@@ -113,9 +119,10 @@ def _session(value: Any, row: int, header: Mapping[str, Any], context: Context) 
         record = record | {
             key: texts.resolved(record[key], 0) for key in _WITH_TEXT if key in record
         }
-    task_id = text_id(record, "id") or f"row-{row}"
+    task_id = text_id(record, "id") or None
     epoch = text_id(record, "epoch")
-    if not context.is_new(("sample", task_id, epoch), "session: duplicate sample and epoch"):
+    key = ("sample", task_id, epoch)
+    if task_id is not None and not context.is_new(key, "session: duplicate sample and epoch"):
         return None
     turns = one_clock(tuple(_turns(record, context)), context)
     status, reason = _status(record, turns)
@@ -127,7 +134,7 @@ def _session(value: Any, row: int, header: Mapping[str, Any], context: Context) 
     if roles:
         meta["model_roles"] = roles
     return Session(
-        session_id=task_id if epoch is None else f"{task_id}_epoch_{epoch}",
+        session_id=_session_id(task_id, epoch),
         turns=turns,
         simulator=context.label,
         domain=context.domain(None),

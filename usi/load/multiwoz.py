@@ -67,12 +67,12 @@ def _built(key: str | None, value: Any, row: int, context: Context) -> Iterator[
 
 def _session(key: str | None, value: Any, row: int, context: Context) -> Session | None:
     record = record_of(value)
-    own = key or text(record, "original_id") or text(record, "dialogue_id") or f"row-{row}"
-    if not context.is_new(("id", own), "session: duplicate id"):
+    own = key or text(record, "original_id") or text(record, "dialogue_id") or None
+    if own is not None and not context.is_new(("id", own), "session: duplicate id"):
         return None
     turns = tuple(_log(record["log"], context) if "log" in record else _named(record, context))
     return Session(
-        session_id=own,
+        session_id=own or "",
         turns=turns,
         simulator=context.label,
         domain=context.domain(_domain(record)),

@@ -26,6 +26,8 @@ class InputFile:
         Of the stored bytes of the file (of a member: its own bytes), once it was read whole.
     sessions
         How many sessions came out of it.
+    content_digest
+        Of these sessions as loaded, in any order (`usi.run.content`); where it was asked for.
     """
 
     name: str
@@ -33,6 +35,7 @@ class InputFile:
     sha256: str | None = None
     bytes: int = 0
     sessions: int = 0
+    content_digest: str | None = None
 
 
 LossKind = Literal["dropped", "guessed", "merged"]

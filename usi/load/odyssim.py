@@ -72,7 +72,7 @@ def _session(
     domain = context.domain(text(record, "domain") or text(record, "env_name"))
     index = text_id(record, "task_index")
     own = text_id(record, "instance_id")
-    session_id = own or (f"{domain}_{index}" if index is not None else f"row-{row}")
+    session_id = own or (f"{domain}_{index}" if index is not None else "")
     session = Session(
         session_id=session_id,
         turns=() if found is None else timed_turns(found, "conversation", context),
@@ -91,6 +91,8 @@ def _session(
         row=row,
         meta={name: extra for name, extra in record.items() if name not in _TAKEN},
     )
+    if not session_id:  # no id at all: the stream names it by its content
+        return session
     # Ids may lack the run suffix: then the runs of a task are told apart by their order.
     occurrences[session_id] += 1
     if session.trial is None and runs > 1 and not _RUN_SUFFIX.search(session_id):

@@ -6,9 +6,11 @@ stand under ``assistant`` and the agent's under ``user``. Scoring such a log wou
 
 from __future__ import annotations
 
+import heapq
 import re
 import tomllib
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, field
 from importlib.resources import files
 
 from msgspec.structs import replace
@@ -35,7 +37,8 @@ AGENT, USER = _speaks_like("agent"), _speaks_like("user")
 MIN_SESSIONS = 3
 MIN_SHARE = 0.3
 LOOKED_AT = 500
-"""Sessions with both sides that are looked at; shares of more would tell the same, slower."""
+"""Sessions with both sides that are looked at; shares of more would tell the same, slower.
+Which they are is drawn by lot from what they hold, so that their order decides nothing."""
 
 
 def choose_user(session: Session, options: LoadOptions, context: Context) -> Session:
@@ -83,25 +86,51 @@ class FlipDetector:
     like an agent, too.
     """
 
-    sessions: int = 0
-    agent_in_user: int = 0
-    agent_in_assistant: int = 0
-    user_in_user: int = 0
-    user_in_assistant: int = 0
+    _held: list[tuple[int, tuple[bool, bool, bool, bool]]] = field(default_factory=list)
 
     def add(self, session: Session) -> None:
-        """Count one session, where both sides speak, up to `LOOKED_AT`."""
-        if self.sessions >= LOOKED_AT:
+        """Look at one session where both sides speak, unless `LOOKED_AT` have smaller lots."""
+        lot = -_lot(session)
+        full = len(self._held) >= LOOKED_AT
+        if full and lot < self._held[0][0]:
             return
         user = _words(session, "user")
         assistant = _words(session, "assistant")
         if not user or not assistant:
             return
-        self.sessions += 1
-        self.agent_in_user += AGENT.search(user) is not None
-        self.agent_in_assistant += AGENT.search(assistant) is not None
-        self.user_in_user += USER.search(user) is not None
-        self.user_in_assistant += USER.search(assistant) is not None
+        found = (*_speaks(user), *_speaks(assistant))
+        if full:
+            heapq.heappushpop(self._held, (lot, found))
+        else:
+            heapq.heappush(self._held, (lot, found))
+
+    def _count(self, place: int) -> int:
+        return sum(found[place] for _, found in self._held)
+
+    @property
+    def sessions(self) -> int:
+        """Sessions that were looked at."""
+        return len(self._held)
+
+    @property
+    def agent_in_user(self) -> int:
+        """Of them, those where the role user speaks like an agent."""
+        return self._count(0)
+
+    @property
+    def user_in_user(self) -> int:
+        """Of them, those where the role user asks like a user."""
+        return self._count(1)
+
+    @property
+    def agent_in_assistant(self) -> int:
+        """Of them, those where the role assistant speaks like an agent."""
+        return self._count(2)
+
+    @property
+    def user_in_assistant(self) -> int:
+        """Of them, those where the role assistant asks like a user."""
+        return self._count(3)
 
     @property
     def flipped(self) -> bool:
@@ -125,6 +154,21 @@ class FlipDetector:
             "meant, --user-role user",
             file=file,
         )
+
+
+def _speaks(words: str) -> tuple[bool, bool]:
+    """Whether words are like an agent's, and like a user's."""
+    return AGENT.search(words) is not None, USER.search(words) is not None
+
+
+def _lot(session: Session) -> int:
+    """A number that depends on what a session holds: its first text, its turns and their lengths.
+
+    Sessions that agree in these get the same lot; of equal lots what was found breaks the tie.
+    """
+    texts = [turn.content for turn in session.turns if type(turn.content) is str]
+    mark = f"{session.session_id}|{len(texts)}|{sum(map(len, texts))}|{texts[0] if texts else ''}"
+    return zlib.crc32(mark.encode("utf-8", "surrogatepass"))
 
 
 def _words(session: Session, role: str) -> str:

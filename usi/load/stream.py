@@ -9,6 +9,7 @@ from pathlib import Path
 
 from usi.errors import InputError, InputErrors, UsageError
 from usi.load.context import Context
+from usi.load.digest import Namer, session_digest
 from usi.load.expand import expand
 from usi.load.labels import simulator_label
 from usi.load.notes import InputFile, LoadNotes
@@ -18,6 +19,7 @@ from usi.load.roles import FlipDetector, choose_user
 from usi.load.sniff import SURVEYS, describe, sniff
 from usi.load.source import Source
 from usi.records import Session
+from usi.run.content import ContentDigest
 
 _DEFAULT = LoadOptions()
 Read = Callable[[Context], Iterator[Session]]
@@ -59,7 +61,7 @@ class SessionStream:
         self.notes = LoadNotes()
         if passed_over:
             self.notes.remark(f"passed over beside the data: {', '.join(passed_over)}")
-        self._sessions = self._read()
+        self._sessions = (session for session, _ in self._read(digest=False))
 
     @classmethod
     def of_reader(
@@ -75,15 +77,39 @@ class SessionStream:
     def __next__(self) -> Session:
         return next(self._sessions)
 
-    def _read(self) -> Iterator[Session]:
+    def with_digests(self) -> Iterator[tuple[Session, str]]:
+        """The sessions, each with the digest of its content in hexadecimal digits.
+
+        In place of iterating the stream itself. The digests of the files stand in `notes` then.
+        """
+        return self._read(digest=True)
+
+    def _read(self, *, digest: bool) -> Iterator[tuple[Session, str]]:
         seen: defaultdict[str, set[object]] = defaultdict(set)
+        namer = Namer()
         for found in self._files:
             label = self.label if len(self._files) == 1 else self._options.name or found.label
-            yield from self._read_file(found, label, seen[label])
+            content: dict[int, ContentDigest] = {}
+            for session in self._read_file(found, label, seen[label]):
+                if not digest and session.session_id:
+                    yield session, ""
+                    continue
+                own = session_digest(session, label)
+                content.setdefault(len(self.notes.files) - 1, ContentDigest()).add_hash(own)
+                named = session if session.session_id else namer.named(session, own)
+                yield named, own.hex()
+            if digest:
+                self._note_content(content)
         if len(self.notes.problems) == 1:
             raise self.notes.problems[0]
         if self.notes.problems:
             raise InputErrors(self.notes.problems)
+
+    def _note_content(self, content: dict[int, ContentDigest]) -> None:
+        """Put the digests on the files that the sessions came from, of parts each its own."""
+        for place, file in enumerate(self.notes.files):
+            if file.content_digest is None:
+                file.content_digest = content.get(place, ContentDigest()).hexdigest()
 
     def _read_file(self, found: _Recognised, label: str, seen: set[object]) -> Iterator[Session]:
         source = found.source

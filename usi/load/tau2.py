@@ -122,7 +122,7 @@ def _session(value: Any, row: int, context: Context, found: str | None) -> Sessi
         raise BadField("messages", "is missing: a tau2 simulation has its messages there")
     domain = context.domain(found or text(record, "domain"))
     task_id, trial = text_id(record, "task_id"), text_id(record, "trial")
-    session_id, key = array_identity(row, domain, task_id, trial, text_id(record, "id"))
+    session_id, key = array_identity(domain, task_id, trial, text_id(record, "id"))
     reward = _reward(record)
     lost = messages is None or messages is MISSING
     turns = () if lost else conversation(messages, "messages", context)

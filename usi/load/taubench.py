@@ -47,16 +47,16 @@ def _rows(cursor: Cursor, context: Context) -> Iterator[Session]:
 
 
 def array_identity(
-    row: int, domain: str, task_id: str | None, trial: str | None, own: str | None
+    domain: str, task_id: str | None, trial: str | None, own: str | None
 ) -> tuple[str, tuple[Any, ...] | None]:
     """Session id and duplicate key of a row of a result list.
 
     The id is ``{domain}_{task_id}`` (the trial stands in its own field), else the row's own id,
-    else ``row-<n>``. Two rows of the same task and trial are duplicates; without a trial only
-    rows of the same own id are.
+    else empty (the stream names such sessions by their content). Two rows of the same task and
+    trial are duplicates; without a trial only rows of the same own id are.
     """
     if task_id is None:
-        return (own, ("own", own)) if own is not None else (f"row-{row}", None)
+        return (own, ("own", own)) if own is not None else ("", None)
     session_id = task_id if task_id.startswith(f"{domain}_") else f"{domain}_{task_id}"
     if trial is None and own is not None:
         return session_id, ("own", own)
@@ -71,7 +71,7 @@ def _session(value: Any, row: int, context: Context) -> Session | None:
         raise BadField("traj", "is missing: a tau-bench run has its messages there")
     domain = context.domain(text(record, "domain") or text(record, "env"))
     task_id, trial = text_id(record, "task_id"), text_id(record, "trial")
-    session_id, key = array_identity(row, domain, task_id, trial, text_id(record, "id"))
+    session_id, key = array_identity(domain, task_id, trial, text_id(record, "id"))
     reward = number(record.get("reward"), "reward")
     turns = () if traj is None or traj is MISSING else conversation(traj, "traj", context)
     reason = error or ("traj is empty" if not traj else None)

@@ -107,7 +107,7 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
     domain = context.domain(text(holder("domain"), "domain"))
     task_id = text_id(holder("task_id"), "task_id")
     trial = text_id(holder("trial", "run"), "trial", "run")
-    own = text_id(holder("session_id", "id"), "session_id", "id")
+    own = text_id(holder("session_id", "id"), "session_id", "id") or None
     batch = _batch(holder("batch").get("batch"))
     meta = dict(metadata) if metadata else {}
     if not _TAKEN.issuperset(record):
@@ -121,7 +121,7 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
     if field == "messages" and "conversation" in record:
         context.leave_out("message: in `conversation` beside `messages`")
     return Session(
-        session_id=_session_id(own, domain, task_id, row),
+        session_id=_session_id(own, domain, task_id),
         turns=() if lost else own_turns(found, field, context),
         simulator=simulator,
         domain=domain,
@@ -154,10 +154,11 @@ def _tags(tags: Any) -> tuple[str, ...] | None:
     return tuple(tags)
 
 
-def _session_id(own: str | None, domain: str, task_id: str | None, row: int) -> str:
+def _session_id(own: str | None, domain: str, task_id: str | None) -> str:
+    """Empty where the record has none: the stream names such sessions by their content."""
     if own is not None:
         return own
-    return f"row-{row}" if task_id is None else f"{domain}_{task_id}"
+    return "" if task_id is None else f"{domain}_{task_id}"
 
 
 def _duplicate_key(

@@ -39,10 +39,16 @@ def render(card: Scorecard) -> str:
     lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)]
     if card.inputs:
         files = [
-            [esc(f.role), esc(f.name), esc(f.layout), f"{f.sessions:,}", f"`{f.sha256[:12]}`"]
+            [
+                esc(f.role),
+                esc(f.name),
+                esc(f.layout),
+                f"{f.sessions:,}",
+                f"`{f.content_digest[:12]}`",
+            ]
             for f in card.inputs
         ]
-        lines += ["", *_table(["role", "file", "layout", "sessions", "sha256"], files)]
+        lines += ["", *_table(["role", "file", "layout", "sessions", "content digest"], files)]
     return "\n".join(lines) + "\n"
 
 

@@ -144,6 +144,7 @@ def _inputs(card: Scorecard) -> list[str]:
     if not card.inputs:
         return []
     rows = [
-        [esc(f.name), esc(f.role), f"{f.sessions:,}", f"`{f.sha256[:12]}`"] for f in card.inputs
+        [esc(f.name), esc(f.role), f"{f.sessions:,}", f"`{f.content_digest[:12]}`"]
+        for f in card.inputs
     ]
-    return _table(["file", "role", "sessions", "sha256"], rows)
+    return _table(["file", "role", "sessions", "content digest"], rows)

@@ -49,13 +49,14 @@ _ASSIGNMENT = re.compile(r"^([^=\s]+)=(.*)$", re.DOTALL)
 
 
 class FileHash(BaseModel):
-    """A file and its content hash."""
+    """A file: SHA-256 and number of its bytes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: str
     name: str
     sha256: str
+    bytes: int | None = None
 
 
 class RunRecord(BaseModel):

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from usi.errors import InputError
-from usi.run.manifest import sha256_bytes
+from usi.run.content import value_digest
 
 CUTOFFS: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
 """A difficulty below the k-th cutoff (and no earlier one) is in bin k; 0.8 is in the last."""
@@ -158,6 +158,7 @@ def read_difficulty(path: str | Path) -> Difficulty:
         data = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"no JSON ({error})", file=name) from error
+    whole = data
     if isinstance(data, dict) and isinstance(data.get("difficulty"), dict):
         data = data["difficulty"]
     if not isinstance(data, dict) or not data:
@@ -171,7 +172,7 @@ def read_difficulty(path: str | Path) -> Difficulty:
                 field=str(task)[:80],
             )
     return Difficulty(
-        f"file@{sha256_bytes(raw)[:8]}",
+        f"file@{value_digest(whole)[:8]}",
         {task: float(rate) for task, rate in data.items()},
         "the difficulty file does not name these tasks",
     )

@@ -1,13 +1,14 @@
 """From paths to session tables with keys: what the road needs before a profile can score.
 
 Transcripts are streamed through feature extraction; a session table on disk
-(``NAME.sessions.parquet``) is taken as it is. Whatever was read is named with its hash.
+(``NAME.sessions.parquet``) is taken as it is. Whatever was read is named with a digest of its
+content.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -25,9 +26,11 @@ from usi.load import LoadOptions, SessionStream, group_by_simulator, open_sessio
 from usi.load.labels import simulator_label
 from usi.load.notes import Loss
 from usi.records import Session, Side
-from usi.run.manifest import sha256_bytes, sha256_file
+from usi.run.content import combined_content
+from usi.run.manifest import combined_sha256
 from usi.score.keys import assign_keys
 from usi.score.options import HumanSource, RunIds
+from usi.score.read_files import ReadFile, table_digest, table_file
 from usi.score.robust.floors import ECHO
 from usi.score.scorecard import InputFile
 from usi.score.watched import Watched
@@ -37,7 +40,6 @@ SIMULATED_LAYOUTS = ("tau-bench", "tau2", "odyssim")
 """Layouts that hold nothing but simulator output."""
 
 _RESULTS_PREFIX = "eval_results_"
-_SURVEY_PREFIX = "survey_comparable_"
 
 
 @dataclass
@@ -53,6 +55,8 @@ class SideInput:
     files, left_out, losses, remarks
         What was read, what loading set aside by label, its lossiness note by label, and what it
         has to say.
+    asides
+        Remarks on the files as they lie (the order of their rows): for the run record alone.
     synthetic
         Whether a session or a table says that it is a phantom's.
     source
@@ -65,10 +69,11 @@ class SideInput:
 
     tables: dict[str, SessionTable] = field(default_factory=dict)
     file_labels: dict[str, str] = field(default_factory=dict)
-    files: list[InputFile] = field(default_factory=list)
+    files: list[ReadFile] = field(default_factory=list)
     left_out: dict[str, Counter[str]] = field(default_factory=dict)
     losses: dict[str, list[Loss]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
     synthetic: bool = False
     source: Side = "simulated"
     anchors: dict[str, SessionTable] = field(default_factory=dict)
@@ -82,6 +87,7 @@ class SideInput:
         self.left_out |= other.left_out
         self.losses |= other.losses
         self.remarks += [text for text in other.remarks if text not in self.remarks]
+        self.asides += other.asides
         self.synthetic = self.synthetic or other.synthetic
 
 
@@ -144,7 +150,10 @@ def read_simulators(
     streams = group_by_simulator(transcripts, options) if transcripts else []
     for stream in streams:
         watched = Watched(
-            stream, columns, glance=_english_only(profile), default=known_code(language)
+            stream.with_digests(),
+            columns,
+            glance=_english_only(profile),
+            default=known_code(language),
         )
         table = watched.noted(
             extract_table(watched, profile=profile, side="simulated", language=language)
@@ -167,7 +176,7 @@ def read_simulators(
             frame = table.frame.with_columns(simulator=pl.lit(options.name))
             table = replace(table, frame=frame)
             side.file_labels[options.name] = own
-        side.files.append(_table_file("simulator", path, table))
+        side.files.append(table_file("simulator", path, table))
         _add(side, split_by_simulator(table, own), run_ids)
     side.synthetic = any(table.synthetic for table in side.tables.values())
     return side
@@ -206,10 +215,13 @@ def read_reference(
     transcripts = [path for path in reference.paths if not is_table(path)]
     if transcripts:
         stream = open_sessions(transcripts, options=options)
-        sessions = iter(stream)
+        sessions = stream.with_digests()
         first = next(sessions, None)
         if chosen is None:
-            chosen = _kind_of(first, [_base(file.name) for file in stream.notes.files])
+            chosen = _kind_of(
+                None if first is None else first[0],
+                [_base(file.name) for file in stream.notes.files],
+            )
         head = () if first is None else (first,)
         spoken = reference.language or language
         watched = Watched(
@@ -232,7 +244,7 @@ def read_reference(
             simulated = bool((table.frame["side"] == "simulated").any())
             chosen = chosen or ("simulated" if simulated else "human")
             tables.append(table)
-            side.files.append(_table_file("human", path, table))
+            side.files.append(table_file("human", path, table))
     joined = tables[0] if len(tables) == 1 else SessionTable.concat(tables)
     side.tables[""] = with_keys(joined, side="human", run_ids=run_ids)
     if echoes is not None and len(tables) == 1:
@@ -284,16 +296,14 @@ def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None
     side.losses.setdefault(label, []).extend(notes.losses)
     side.remarks += [remark for remark in notes.remarks if remark not in side.remarks]
     for file in notes.files:
-        side.files.append(
-            InputFile(
-                role=role,
-                name=_base(file.name),
-                sha256=file.sha256 or "",
-                bytes=file.bytes,
-                layout=file.layout,
-                sessions=file.sessions,
-            )
+        card = InputFile(
+            role=role,
+            name=_base(file.name),
+            content_digest=file.content_digest or "",
+            layout=file.layout,
+            sessions=file.sessions,
         )
+        side.files.append(ReadFile(card, file.sha256 or "", file.bytes))
 
 
 def _english_only(profile: str) -> bool:
@@ -306,51 +316,14 @@ def _say(side: SideInput, remark: str | None) -> None:
         side.remarks.append(remark)
 
 
-def _table_file(role: str, path: str | Path, table: SessionTable) -> InputFile:
-    return InputFile(
-        role=role,
-        name=Path(path).name,
-        sha256=sha256_file(path),
-        bytes=Path(path).stat().st_size,
-        layout="session-table",
-        sessions=table.frame.height,
-    )
-
-
-def survey_files(directory: str | Path, labels: Iterable[str]) -> list[InputFile]:
-    """The survey files of some labels, with their hashes."""
-    wanted = tuple(f"{_SURVEY_PREFIX}{label}.json" for label in labels)
-    return [
-        InputFile(
-            role="survey",
-            name=path.name,
-            sha256=sha256_file(path),
-            bytes=path.stat().st_size,
-            layout="surveys",
-            sessions=0,
-        )
-        for path in sorted(Path(directory).iterdir())
-        if path.name.startswith(wanted)
-    ]
-
-
-def difficulty_file(path: str | Path) -> InputFile:
-    """The difficulty file, with its hash."""
-    return InputFile(
-        role="difficulty",
-        name=Path(path).name,
-        sha256=sha256_file(path),
-        bytes=Path(path).stat().st_size,
-        layout="difficulty",
-        sessions=0,
-    )
-
-
-def table_sha256(table: SessionTable) -> str:
-    """Content hash of a session table that came from no file, whatever the order of its rows."""
-    frame = table.frame.drop("seq")
-    lines = frame.write_csv(include_header=False).splitlines()
-    return sha256_bytes("\n".join(sorted(lines)).encode("utf-8"))
+def corpus_digest(reference: Reference, people: SideInput) -> str:
+    """Digest of the reference's content, however it is spread over files and rows."""
+    digests = [file.card.content_digest for file in people.files]
+    own = combined_content(digests or [table_digest(people.tables[""])])
+    if reference.part is None:
+        return own
+    # Which sessions count is a part of the content.
+    return combined_sha256([own, reference.part.sha256])
 
 
 def _base(name: str) -> str:

@@ -107,8 +107,8 @@ class ScoreContext:
 
     Attributes
     ----------
-    corpus_name, corpus_sha256
-        Name and content hash of the reference, for the signature.
+    corpus_name, corpus_digest
+        Name and content digest of the reference, for the signature.
     human_name
         Name of the human row.
     is_human
@@ -120,7 +120,7 @@ class ScoreContext:
     licence, terms, research_only, redistribute, expires
         From the manifest of the reference, where it has one.
     inputs
-        Base name, hash and size of every file that was read, sorted.
+        Base name and content digest of every file that was read, sorted.
     left_out
         Label (``""`` is the reference) -> reason -> count, from loading.
     warnings
@@ -131,7 +131,7 @@ class ScoreContext:
     """
 
     corpus_name: str = "reference"
-    corpus_sha256: str = ""
+    corpus_digest: str = ""
     human_name: str = "Human (inter-ann.)"
     is_human: bool = True
     source: Literal["human", "simulated"] = "human"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from usi.errors import InputError
 from usi.estimate import Estimate
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 
 COMPONENTS: tuple[str, ...] = (
     "conversation",
@@ -286,12 +286,15 @@ class SimulatorCard(SideCard):
 
 
 class InputFile(_Part):
-    """A file that the numbers rest on: base name and content hash, never a path."""
+    """A file that the numbers rest on: base name and content, never a path."""
 
     role: str
     name: str
-    sha256: str
-    bytes: int
+    content_digest: str = Field(
+        description="of what was read, whatever the order of sessions: sum modulo 2^256 of the "
+        "SHA-256 of every session (of other inputs: of the value). The SHA-256 of the file's "
+        "bytes stands in the run record"
+    )
     layout: str
     sessions: int
 

@@ -85,6 +85,15 @@ def _ordinal(item: SurveyItem, answer: object) -> int | None:
     return item.ordinals.get(answer) if isinstance(answer, str) else None
 
 
+def is_whole(surveys: Mapping[str, Iterable[SurveyAnswer] | None]) -> bool:
+    """Whether every item of every survey has an answer that counts, so that none is drawn."""
+    return all(
+        _ordinal(item, given.get(item.name)) is not None
+        for given in map(answers_of, surveys.values())
+        for item in instrument()
+    )
+
+
 @dataclass
 class Imputed:
     """How many answers were drawn at random because there was none that counts."""

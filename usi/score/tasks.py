@@ -14,6 +14,7 @@ import polars as pl
 from usi.features.spec import IDENTITY_SCHEMA
 from usi.features.table import VALUE_KEYS, SessionTable
 from usi.score.calibration import BIN_LABELS, bin_of
+from usi.score.watched import CONTENT
 
 KEYS: tuple[str, ...] = ("side", "simulator", "domain", "task", "batch", "run")
 NOT_A_SESSION = ("failed", "infrastructure_error")
@@ -52,11 +53,13 @@ def task_sums(
 
 def _sums(table: SessionTable) -> pl.DataFrame:
     values = table.values().drop(VALUE_KEYS)
-    counts = [name for name in table.frame.columns if name not in IDENTITY_SCHEMA]
+    known = {*IDENTITY_SCHEMA, CONTENT}
+    counts = [name for name in table.frame.columns if name not in known]
     frame = table.frame.with_columns(values.select(pl.all().name.prefix(VALUE_PREFIX)))
     kept = frame.filter(~pl.col("status").is_in(NOT_A_SESSION) & pl.col("keep").fill_null(True))
     # Sums of floats in one order, so that the bytes do not depend on the order of a file.
-    kept = kept.sort(*KEYS, "session_id", "reward", *counts, nulls_last=True)
+    last = [CONTENT] if CONTENT in kept.columns else []
+    kept = kept.sort(*KEYS, "session_id", "reward", *counts, *last, nulls_last=True)
     return kept.group_by(KEYS, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("sessions"),
         (pl.col("status") == "ok").sum().cast(pl.Int64).alias("spoken"),

@@ -86,7 +86,7 @@ def score_tables(
     difficulty = _difficulty(options.difficulty, sides)
     common = {
         "profile": NAME,
-        "corpus": f"{context.corpus_name}@{context.corpus_sha256[:4] or 'none'}",
+        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
         "source": context.source,
         "batches": len(people.groups),
         "ids": None if options.run_ids == BEHIND_AUTO else options.run_ids,

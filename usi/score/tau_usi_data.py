@@ -110,7 +110,7 @@ def read_side(
     """Read one side off its session table, whose keys are assigned.
 
     Rows are taken in sorted order of task and id, so the order of a file changes nothing (where
-    two sessions share both, their own counts break the tie).
+    two sessions share both, their own counts and then all else break the tie).
     """
     shown = table.values().select(spec.name for spec in specs)
     frame = table.frame.with_columns(
@@ -119,7 +119,11 @@ def read_side(
     )
     counts = [column for column in table.frame.columns if frame.schema[column] == pl.Int64]
     ties = [column for column in counts if column not in ("seq", "batch", "batch_id")]
-    frame = frame.sort("task", "session_id", "run", "batch", "reward", *ties, nulls_last=True)
+    known = ("task", "session_id", "run", "batch", "reward", "seq", *ties)
+    rest = sorted(column for column in table.frame.columns if column not in known)
+    frame = frame.sort(
+        "task", "session_id", "run", "batch", "reward", *ties, *rest, nulls_last=True
+    )
     values = frame.select(pl.col("^value:.*$").cast(pl.Float64)).to_numpy()
     data = SideData(
         name=name,

@@ -196,15 +196,18 @@ def survey_scores(
 def human_eval_scores(
     human: SideData, surveys: Mapping[str, tuple[SurveyAnswer, ...] | None]
 ) -> list[float]:
-    """Agreement of another person's survey with that of batch 1, task by task in file order."""
+    """Agreement of another person's survey with that of batch 1, by sorted task.
+
+    Answers that are missing are drawn in the order of the file, as published.
+    """
     people = human.surveys.get("1", {})
     rng = published_rng()
-    scores = (
-        agreement(people[session_id], answers_of(answers), rng)
+    scores = {
+        session_id: agreement(people[session_id], answers_of(answers), rng)
         for session_id, answers in surveys.items()
         if session_id in people
-    )
-    return [score for score in scores if score is not None]
+    }
+    return [score for _, score in sorted(scores.items()) if score is not None]
 
 
 @dataclass

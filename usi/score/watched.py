@@ -15,6 +15,11 @@ from usi.features.spec import IDENTITY_SCHEMA
 from usi.features.table import SessionTable
 from usi.records import Session
 
+CONTENT = "content_digest"
+"""Column of a table in memory: the beginning of the digest of each session's content. It puts
+sessions that share all their keys into an order, and tells them apart when they are read again."""
+CONTENT_DIGITS = 32
+
 
 @dataclass
 class Watched:
@@ -23,7 +28,8 @@ class Watched:
     Attributes
     ----------
     sessions
-        What is passed on.
+        What is passed on; alone or in pairs with the digest of their content, which the table
+        then gets as the column `CONTENT`.
     columns
         Names of further fields of the sessions (`Session.meta`) that the score needs.
     echo
@@ -36,7 +42,7 @@ class Watched:
         that has no means of its own to set them apart; language of those that declare none.
     """
 
-    sessions: Iterable[Session]
+    sessions: Iterable[Session] | Iterable[tuple[Session, str]]
     columns: Sequence[str] = ()
     echo: str | None = None
     synthetic: bool = False
@@ -45,13 +51,14 @@ class Watched:
     languages: Counter[str] = field(default_factory=Counter)
     _found: dict[str, list[str | None]] = field(default_factory=dict)
     _echoes: list[pl.DataFrame] = field(default_factory=list)
+    _content: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._found = {name: [] for name in self.columns if name not in IDENTITY_SCHEMA}
+        self._found = {name: [] for name in self.columns if name not in (*IDENTITY_SCHEMA, CONTENT)}
 
     def __iter__(self) -> Iterator[Session]:
         block: list[Session] = []
-        for session in self.sessions:
+        for session in self._each():
             if session.meta.get("synthetic") is True:
                 self.synthetic = True
             if self.glance:
@@ -68,6 +75,14 @@ class Watched:
             yield session
         if block:
             self._add(block)
+
+    def _each(self) -> Iterator[Session]:
+        for item in self.sessions:
+            if isinstance(item, Session):
+                yield item
+            else:
+                self._content.append(item[1][:CONTENT_DIGITS])
+                yield item[0]
 
     def _add(self, block: list[Session]) -> None:
         from usi.score.robust.floors import echo_sessions
@@ -93,6 +108,8 @@ class Watched:
             for name, values in self._found.items()
             if any(value is not None for value in values)
         ]
+        if self._content:
+            more.append(pl.Series(CONTENT, self._content, dtype=pl.String))
         return replace(
             table, frame=table.frame.with_columns(more), synthetic=table.synthetic or self.synthetic
         )

@@ -21,6 +21,7 @@ from usi.score.inputs import SideInput, is_table, read_table, split_by_simulator
 from usi.score.log.options import LogChoices
 from usi.score.log.traces import Traces, TraceSample
 from usi.score.options import ScoreOptions
+from usi.score.read_files import ReadFile, in_order, table_file
 from usi.score.scorecard import InputFile
 
 PROFILE = "log"
@@ -99,7 +100,7 @@ def read_sides(
         for label, table in simulators.items():
             _add(candidates, label, _checked(table))
     else:
-        paths = [simulators] if isinstance(simulators, str | Path) else list(simulators)
+        paths = in_order([simulators] if isinstance(simulators, str | Path) else simulators)
         if not paths:
             raise UsageError("there is no simulator to score: give its log")
         groups = [paths] if options.name else [[path] for path in paths]
@@ -150,7 +151,7 @@ def _read(
     """Tables of one side; the events of logs are one log, each session table by itself."""
     own = options.log or LogChoices()
     tables = [path for path in paths if is_table(path)]
-    logs = [path for path in paths if not is_table(path)]
+    logs = in_order([path for path in paths if not is_table(path)])
     found = []
     for path in tables:
         table = read_table(path, PROFILE)
@@ -160,7 +161,7 @@ def _read(
             blank = pl.col("simulator").fill_null("") == ""
             column = pl.when(blank | bool(name)).then(pl.lit(label)).otherwise("simulator")
             table = replace(table, frame=table.frame.with_columns(column.alias("simulator")))
-        into.files.append(_table_file(side, path, table))
+        into.files.append(table_file(_role(side), path, table))
         found.append(table)
     if logs:
         config = config_of(own)
@@ -174,6 +175,7 @@ def _read(
             options=options_of(config, **changes),
             without_classes=own.no_classes,
             watch=sample.see,
+            digest=True,
         )
         frame = pl.concat(list(run.blocks()))
         found.append(SessionTable(frame, PROFILE, "none", run.notes.synthetic, run.settings))
@@ -187,7 +189,6 @@ def _note(side: SideInput, notes: LogNotes, role: Side, label: str) -> None:
         side.left_out.setdefault(label, Counter())[YOUNG] += notes.too_young
     facts = {
         "events that repeat another one (kept)": notes.duplicates,
-        "events out of order (sorted by time)": notes.out_of_order,
         "events with the time of the one before (file order kept)": notes.ties,
         "events after the horizon": notes.cut_events,
         "events of several cases, repeated": notes.flattened_duplicates,
@@ -196,30 +197,22 @@ def _note(side: SideInput, notes: LogNotes, role: Side, label: str) -> None:
     who = "the real log" if role == "human" else label
     side.remarks += [f"{who}: {count:,} {what}" for what, count in facts.items() if count]
     side.remarks += [f"{who}: {text}" for text in notes.remarks]
+    if notes.out_of_order:  # says something of the file's rows, nothing of the log
+        text = f"{who}: {notes.out_of_order:,} events out of order (sorted by time)"
+        side.asides.append(text)
     for file in notes.files:
-        side.files.append(
-            InputFile(
-                role="human" if role == "human" else "simulator",
-                name=Path(file.name).name,
-                sha256=file.sha256 or "",
-                bytes=file.bytes,
-                layout=file.layout,
-                sessions=file.sessions,
-            )
+        card = InputFile(
+            role=_role(role),
+            name=Path(file.name).name,
+            content_digest=file.content_digest or "",
+            layout=file.layout,
+            sessions=file.sessions,
         )
+        side.files.append(ReadFile(card, file.sha256 or "", file.bytes))
 
 
-def _table_file(role: Side, path: str | Path, table: SessionTable) -> InputFile:
-    from usi.run.manifest import sha256_file
-
-    return InputFile(
-        role="human" if role == "human" else "simulator",
-        name=Path(path).name,
-        sha256=sha256_file(path),
-        bytes=Path(path).stat().st_size,
-        layout="session-table",
-        sessions=table.frame.height,
-    )
+def _role(side: Side) -> str:
+    return "human" if side == "human" else "simulator"
 
 
 def _same_settings(people: SideInput, candidates: SideInput) -> None:

@@ -238,7 +238,7 @@ def _signature(
     mix = "+".join(compared.mix.columns) or "none"
     fields = {
         "profile": get_feature_profile(NAME).tag,
-        "corpus": f"{context.corpus_name}@{context.corpus_sha256[:4] or 'none'}",
+        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
         "design": "unpaired",
         "cluster": own.cluster,
         "terms": len(parts) or None,

@@ -22,9 +22,9 @@ import polars as pl
 from usi.corpus.resolve import Reference as Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.features.registry import get_profile
-from usi.run.manifest import combined_sha256
-from usi.score.inputs import SideInput, table_sha256
+from usi.score.inputs import SideInput, corpus_digest
 from usi.score.people.read import PROFILE, read_people_of
+from usi.score.read_files import read_file
 from usi.score.robust.aggregated import AggregateTable, stand_ins
 from usi.score.robust.design import Design
 from usi.score.robust.instrument import items_for
@@ -33,7 +33,7 @@ from usi.score.robust.reference import reference
 from usi.score.robust.scorable import Scorable, frozen_verdicts
 from usi.score.robust.survey_pairs import sheets
 
-MARK, VERSION = b"usi_aggregate", "1"
+MARK, VERSION = b"usi_aggregate", "2"
 SMALLEST = 3
 """Fewest sessions of a task by default: the published layout has three batches of people."""
 
@@ -126,14 +126,11 @@ def build_aggregate(
     single = _single(frame, min_cell)
     rows = _rows(frame, values, single)
     batches = sorted(set(frame["batch"].fill_null(1).to_list()))
-    hashes = [file.sha256 for file in side.files] or [table_sha256(table)]
-    if corpus.part is not None:
-        hashes.append(corpus.part.sha256)
     about = {
         "name": corpus.name,
         "profile": get_profile(PROFILE).tag,
         "lexicon": table.lexicon,
-        "corpus_sha256": combined_sha256(hashes),
+        "corpus_digest": corpus_digest(corpus, side),
         "min_cell": min_cell,
         "batches": len(batches),
         "single": single,
@@ -312,8 +309,6 @@ def read_side(path: Path, profile: str) -> tuple[Corpus, SideInput]:
     UsageError
         For another profile than the aggregate holds sums of.
     """
-    from usi.score.scorecard import InputFile
-
     if get_profile(profile).name != PROFILE:
         raise UsageError(
             f"{path.name} holds sums of the profile {PROFILE}; score with --profile {PROFILE}, or "
@@ -336,13 +331,12 @@ def read_side(path: Path, profile: str) -> tuple[Corpus, SideInput]:
     side = SideInput(
         tables={"": table},
         files=[
-            InputFile(
-                role="human",
-                name=path.name,
-                # The corpus behind it: its numbers are those of the corpus.
-                sha256=about["corpus_sha256"],
-                bytes=path.stat().st_size,
+            read_file(
+                "human",
+                path,
                 layout="aggregate",
+                # The corpus behind it: its numbers are those of the corpus.
+                content=about["corpus_digest"],
                 sessions=table.frame.height,
             )
         ],

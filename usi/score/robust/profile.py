@@ -263,7 +263,7 @@ def _signature(
         subset.append("common")
     fields = {
         "profile": get_feature_profile(NAME).tag,
-        "corpus": f"{context.corpus_name}@{context.corpus_sha256[:4] or 'none'}",
+        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
         "source": context.source,
         "design": "paired" if result.design.paired else "unpaired",
         "cluster": own.cluster if own.group is None else f"{own.cluster}@{own.group}",

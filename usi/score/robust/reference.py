@@ -14,6 +14,7 @@ from usi.features.languages import without_lists
 from usi.features.spec import FeatureSpec
 from usi.score.robust.scorable import Scorable, scorability, with_languages
 from usi.score.robust.values import session_values
+from usi.score.watched import CONTENT
 
 Array = NDArray[np.float64]
 
@@ -24,7 +25,10 @@ def canonical(frame: pl.DataFrame) -> pl.DataFrame:
     Rows that agree in all of these give the same numbers in any order. `seq` is left out.
     """
     keys = [c for c in ("task", "run", "batch", "session_id", "trial") if c in frame.columns]
-    rest = sorted(c for c in frame.columns if c not in (*keys, "seq"))
+    rest = sorted(
+        (c for c in frame.columns if c not in (*keys, "seq")),
+        key=lambda c: (c == CONTENT, c),
+    )
     return frame.sort([*keys, *rest], nulls_last=True, maintain_order=True)
 
 
