@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -91,3 +92,31 @@ def test_a_marker_is_one_word_that_no_list_reads() -> None:
     assert row["user_turns"] == 3
     assert row["role_confusion"] == 0  # "provide your email" would be
     assert row["identifiers"] == 0
+
+
+def test_times_begin_at_the_same_moment_and_keep_their_distances() -> None:
+    start = datetime(2026, 8, 1, 12, tzinfo=UTC)
+    at = (start, None, start + timedelta(seconds=7), start + timedelta(days=1))
+    turns = tuple(
+        Turn(("assistant", "user")[k % 2], f"text {k}", time=when) for k, when in enumerate(at)
+    )
+    redactor = Redactor()
+    found = redactor.session(Session(session_id="a", turns=turns))
+    first = datetime(2000, 1, 1, tzinfo=UTC)
+    expected = [first, None, first + timedelta(seconds=7), first + timedelta(days=1)]
+    assert [turn.time for turn in found.turns] == expected
+    assert redactor.session(found) == found
+    assert redactor.sessions == 0  # nothing was replaced
+    bare = tuple(
+        Turn(t.role, t.content, time=t.time and t.time.replace(tzinfo=None)) for t in turns
+    )
+    assert redactor.session(Session(session_id="a", turns=bare)).turns == found.turns
+
+
+def test_times_that_can_not_be_moved_are_left_out() -> None:
+    ends = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+    mixed = datetime(2026, 8, 1, tzinfo=UTC), datetime(2026, 8, 1)
+    for pair in (ends, mixed):
+        turns = tuple(Turn("user", "hi", time=when) for when in pair)
+        found = Redactor().session(Session(session_id="a", turns=turns))
+        assert [turn.time for turn in found.turns] == [None, None]

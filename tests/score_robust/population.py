@@ -83,6 +83,8 @@ def draw(
     data["echo_units"] = 1000 * user_turns
     data["echo"] = rng.binomial(data["echo_units"], 0.08)
     data["shortest"] = 1 + rng.poisson(1.0, count)
+    unstamped = ("latency_log", "latency_units", "latency_unusable")
+    data |= dict.fromkeys(unstamped, np.zeros(count, int))
     data["trigrams"] = np.maximum(sums[:, 0] - 2, 1)
     data["trigrams_repeated"] = rng.binomial(data["trigrams"], 0.03)
     odds = np.log(level / (1 - level))[task] + success_logit

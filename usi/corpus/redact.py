@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -23,6 +24,8 @@ MARKER = re.compile(r"\[(?:" + "|".join(KINDS) + r")\]")
 MAX_DEPTH = 64
 """Depth of nested fields that are looked into; what lies deeper is dropped."""
 
+FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""Where the times of a redacted session begin."""
 Span = tuple[int, int, str]
 Finder = Callable[[str], Iterable[Span]]
 
@@ -222,7 +225,10 @@ class Redactor:
         return kept
 
     def session(self, session: Session) -> Session:
-        """A session with redacted words, survey, tool calls and other fields; ids stay."""
+        """A session with redacted words, survey, tool calls and other fields; ids stay.
+
+        Of the times of messages those between them stay: the first one is set to `FIRST_TIME`.
+        """
         before = self.counts.total()
         survey = session.survey
         if survey is not None:
@@ -232,7 +238,7 @@ class Redactor:
             )
         found = msgspec.structs.replace(
             session,
-            turns=tuple(map(self._turn, session.turns)),
+            turns=tuple(map(self._turn, since_the_first(session.turns))),
             survey=survey,
             status_reason=self._deep(session.status_reason, 0),
             meta=self._deep(session.meta, 0),
@@ -244,7 +250,7 @@ class Redactor:
         content = turn.content if turn.content is MISSING else self._deep(turn.content, 0)
         calls = None if turn.tool_calls is None else self._deep(turn.tool_calls, 0)
         name = None if turn.name is None else self.text(turn.name)
-        return Turn(turn.role, content, calls, name)
+        return Turn(turn.role, content, calls, name, turn.time)
 
     def _deep(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
@@ -272,6 +278,23 @@ class Redactor:
             if isinstance(inner, dict | list):
                 return json.dumps(self._deep(inner, depth + 1), ensure_ascii=False)
         return self.text(value)
+
+
+def since_the_first(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """Turns whose times begin at `FIRST_TIME`: when somebody talked is nobody's business."""
+    stamps = [turn.time for turn in turns if turn.time is not None]
+    if not stamps:
+        return turns
+    try:
+        first = min(stamps)
+        return tuple(
+            turn
+            if turn.time is None
+            else msgspec.structs.replace(turn, time=FIRST_TIME + (turn.time - first))
+            for turn in turns
+        )
+    except (OverflowError, TypeError):  # thousands of years, or zones in half of the stamps
+        return tuple(msgspec.structs.replace(turn, time=None) for turn in turns)
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:

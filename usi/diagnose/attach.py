@@ -100,6 +100,7 @@ def compared_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
         spec
         for spec in get_profile(profile).specs
         if spec.scored
+        and not spec.harness
         and spec.dimension in DIMENSIONS
         and (design != "unpaired" or spec.scope == "any")
     )
@@ -203,7 +204,7 @@ def _simulator(
     seed: int,
     progress: Callable[[int, int], None] | None,
 ) -> SimulatorCard:
-    specs = get_profile(profile).specs
+    specs = tuple(spec for spec in get_profile(profile).specs if not spec.harness)
     every = [sample_of(frame, specs) for frame in (human, simulated)]
     distances = {
         name: feature_distances(every[0].values[:, at], every[1].values[:, at])

@@ -74,9 +74,10 @@ def distributions(
 ) -> dict[str, Distribution]:
     """Binned values of every feature by session."""
     chosen = get_profile(profile)
+    specs = [spec for spec in chosen.specs if not spec.harness]
 
     def values(frame: pl.DataFrame) -> pl.DataFrame:
-        found = derive(frame, chosen.specs, without_denominator=chosen.without_denominator)
+        found = derive(frame, specs, without_denominator=chosen.without_denominator)
         return found.cast(pl.Float64).fill_null(float("nan"))
 
     people, own = values(human), {name: values(frame) for name, frame in simulators.items()}
@@ -86,7 +87,7 @@ def distributions(
             people[spec.name].to_numpy(),
             {name: frame[spec.name].to_numpy() for name, frame in own.items()},
         )
-        for spec in chosen.specs
+        for spec in specs
     }
 
 

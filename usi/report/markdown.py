@@ -59,6 +59,9 @@ def _features(features: Mapping[str, FeatureScore]) -> list[str]:
 
 def _feature(name: str, part: FeatureScore) -> list[str]:
     score = view.number(part.score) if part.scored else "reported only"
+    if part.note:
+        why = f" ({part.score.reason})" if part.score.reason else ""
+        score = esc(f"reported only: {part.note}{why}")
     return [
         esc(name),
         esc(part.dimension),

@@ -74,6 +74,7 @@ class FeatureScore(_Part):
     dimension: str
     unit: str
     scored: bool
+    note: str | None = Field(None, description="why it is reported and never scored, where so")
     human: Estimate
     simulator: Estimate
     score: Estimate

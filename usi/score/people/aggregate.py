@@ -28,7 +28,7 @@ from usi.score.read_files import read_file
 from usi.score.robust.aggregated import AggregateTable, stand_ins
 from usi.score.robust.design import Design
 from usi.score.robust.instrument import items_for
-from usi.score.robust.left_out import repair_counts, session_reasons
+from usi.score.robust.left_out import repair_counts, session_reasons, stamp_counts
 from usi.score.robust.reference import reference
 from usi.score.robust.scorable import Scorable, frozen_verdicts
 from usi.score.robust.survey_pairs import sheets
@@ -101,6 +101,7 @@ def build_aggregate(
     left = Counter(dict(side.left_out.get("", {})))
     nobody = Design(False, "task", False, "")
     left.update(session_reasons(table.frame, nobody) + repair_counts(table.frame))
+    left.update(stamp_counts(table.frame))
     keep = frame["task"].is_not_null().to_numpy()
     left["session: names no task (not in the aggregate)"] += int((~keep).sum())
     sizes = frame.group_by("task", "domain").len()
@@ -124,7 +125,7 @@ def build_aggregate(
         )
     frame, values = frame.filter(pl.Series(keep)), ref.values[keep]
     single = _single(frame, min_cell)
-    rows = _rows(frame, values, single)
+    rows = _rows(frame, values, single, min_cell)
     batches = sorted(set(frame["batch"].fill_null(1).to_list()))
     about = {
         "name": corpus.name,
@@ -170,7 +171,8 @@ def _single(frame: pl.DataFrame, min_cell: int) -> bool:
     )
 
 
-def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool) -> pl.DataFrame:
+def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool, min_cell: int) -> pl.DataFrame:
+    """One row a task; sums are of logarithms on a ratio scale, which is averaged by them."""
     specs = get_profile(PROFILE).specs
     answers = sheets(frame)
     items = items_for(answers)
@@ -193,8 +195,13 @@ def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool) -> pl.DataFrame
         for k, spec in enumerate(specs):
             column = values[own, k]
             column = np.sort(column[~np.isnan(column)])
+            if spec.harness and len(column) < min_cell:
+                column = column[:0]  # of few sessions with time stamps it would tell one's own
+            if spec.scale == "ratio":
+                column = np.log(column)
             row[f"{spec.name}.n"] = len(column)
-            row[f"{spec.name}.hits"] = int((column > 0).sum())
+            above = column if spec.scale == "amount" else np.ones(len(column))
+            row[f"{spec.name}.hits"] = int((above > 0).sum())
             row[f"{spec.name}.sum"] = float(column.sum())
             row[f"{spec.name}.squares"] = float((column * column).sum())
         row["outcomes"] = json.dumps(
@@ -256,7 +263,8 @@ def read_aggregate(path: str | Path) -> Aggregate:
         raise InputError(f"can't be read as an aggregate ({error})", file=file) from error
     if metadata.get(MARK) != VERSION.encode():
         raise InputError(
-            f"has aggregate version {metadata.get(MARK, b'?').decode()}, this usi reads {VERSION}",
+            f"has aggregate version {metadata.get(MARK, b'?').decode()}, this usi reads {VERSION}; "
+            "make it anew with: usi corpus aggregate",
             file=file,
         )
     own = get_profile(PROFILE)

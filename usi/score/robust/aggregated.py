@@ -140,13 +140,15 @@ def stand_ins(
     at = 0
     for number, row in enumerate(rows.iter_rows(named=True)):
         n = int(row["sessions"])
-        for k, name in enumerate(names):
+        for k, (name, spec) in enumerate(zip(names, chosen.specs, strict=True)):
             count = int(row[f"{name}.n"])
             if count > n:
                 text = f"task {row['task']!r} has more values than sessions"
                 raise InputError(text, file=file, field=f"{name}.n")
             part = matrix[at : at + count, k]
             moments(part, int(row[f"{name}.hits"]), row[f"{name}.sum"], row[f"{name}.squares"])
+            if spec.scale == "ratio":  # sums of logarithms
+                np.exp(part, out=part)
         outcomes = _outcomes(row["outcomes"], n, number, batches)
         sheets = _sheets(row["survey"], [slot for slot, _, _ in outcomes])
         share, rest = divmod(int(row["user_turns"]), n)

@@ -7,23 +7,28 @@ from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed, unscorable
 from usi.features.languages import without_lists
-from usi.features.spec import FeatureSpec
+from usi.features.spec import HARNESS, FeatureSpec
 from usi.score.robust.bounds import folded_spread, maybe, signed_estimate, spread, tidy
 from usi.score.robust.icc import icc1
 from usi.score.robust.interval import apart
+from usi.score.robust.left_out import no_gaps
 from usi.score.robust.scorable import LANGUAGE, PAIRED_ONLY, no_lists
 from usi.score.robust.study import Study
+from usi.score.robust.sums import SideSums
 from usi.score.robust.terms import ROOT, relative
 from usi.score.robust.values import natural
 from usi.score.scorecard import FeatureScore
 
 Array = NDArray[np.float64]
+NO_RELATIVE_GAP = "an interval scale has no relative gap"
 
 
 def _feature_score(
-    spec: FeatureSpec, point: float, draws: Array, bias: float, result: Study
+    spec: FeatureSpec, point: float, draws: Array, bias: float, result: Study, silent: str | None
 ) -> Estimate:
     verdict = result.reference.verdicts[spec.name]
+    if silent is not None:
+        return not_assessed(silent)
     if spec.scope == "paired" and not result.design.paired:
         return not_assessed(PAIRED_ONLY)
     if verdict.reason is not None:
@@ -78,20 +83,26 @@ def features(result: Study) -> dict[str, FeatureScore]:
         gap = np.exp(a) - np.exp(b) if spec.scale == "ratio" else a - b
         gap_se = spread(gaps) if spec.scale == "ratio" and len(gaps) else se
         counts = int(n_h[k]), int(n_s[k])
+        whys = _unstamped(spec, counts, result)
+        silent = whys[0] or whys[1]
+        if silent:  # the design knows no mean where one side has no value; a side still has its own
+            a, b = _own_mean(result.simulator, k), _own_mean(human, k)
         found[spec.name] = FeatureScore(
             dimension=spec.dimension,
             unit=spec.unit,
             scored=spec.scored and spec.name in _scored_names(result),
-            human=_value(natural(b, spec), counts[0], spec.unit, "people"),
-            simulator=_value(natural(a, spec), counts[1], spec.unit, "the simulator"),
+            note=HARNESS if spec.harness else None,
+            human=_value(natural(b, spec), counts[0], spec.unit, "people", whys[0]),
+            simulator=_value(natural(a, spec), counts[1], spec.unit, "the simulator", whys[1]),
             score=_feature_score(
-                spec, x, relative_draws, ROOT * (far.se if far else se * slope), result
+                spec, x, relative_draws, ROOT * (far.se if far else se * slope), result, silent
             ),
-            gap=signed_estimate(
+            gap=not_assessed(silent, unit=spec.unit) if silent
+            else signed_estimate(
                 sign * gap, sign * gaps, gap_se, result.rule, unit=spec.unit, n=counts[1]
             ),
-            relative_gap=not_assessed("an interval scale has no relative gap", unit="share")
-            if spec.scale == "interval"
+            relative_gap=not_assessed(silent or NO_RELATIVE_GAP, unit="share")
+            if silent or spec.scale == "interval"
             else signed_estimate(
                 sign * x, sign * relative_draws, se * slope, result.rule,
                 unit="share", n=counts[1], reason="neither side shows it",
@@ -112,7 +123,25 @@ def _scored_names(result: Study) -> set[str]:
     }
 
 
-def _value(mean: float, n: int, unit: str, who: str) -> Estimate:
+def _unstamped(
+    spec: FeatureSpec, counts: tuple[int, int], result: Study
+) -> tuple[str | None, str | None]:
+    """Why people and simulator have no value of a feature that rests on time stamps."""
+    frames = result.reference.frame, result.frame
+    people, model = (
+        no_gaps(frame) if spec.harness and not n else None
+        for frame, n in zip(frames, counts, strict=True)
+    )
+    return people, model
+
+
+def _own_mean(side: SideSums, column: int) -> float:
+    """Mean over all sessions of one side; NaN without a value."""
+    n = float(side.counts[:, column].sum())
+    return float(side.sums[:, column].sum()) / n if n else float("nan")
+
+
+def _value(mean: float, n: int, unit: str, who: str, why: str | None) -> Estimate:
     if not np.isfinite(mean):
-        return not_assessed(f"no session of {who} has a value", unit=unit, n=n)
+        return not_assessed(why or f"no session of {who} has a value", unit=unit, n=n)
     return Estimate(value=tidy(mean), n=n, unit=unit)

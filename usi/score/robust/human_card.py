@@ -6,13 +6,13 @@ import numpy as np
 import polars as pl
 
 from usi.estimate import Estimate, not_assessed
-from usi.features.spec import FeatureSpec
+from usi.features.spec import HARNESS, FeatureSpec
 from usi.score.options import ScoreContext
 from usi.score.robust.aggregated import NO_SESSIONS
 from usi.score.robust.batches import Context
 from usi.score.robust.bounds import maybe, tidy
 from usi.score.robust.icc import icc1
-from usi.score.robust.left_out import merged
+from usi.score.robust.left_out import merged, no_gaps
 from usi.score.robust.reference import Reference
 from usi.score.robust.survey_pairs import sheets
 from usi.score.robust.terms import PARTS
@@ -106,12 +106,14 @@ def _feature(ref: Reference, column: int, spec: FeatureSpec) -> FeatureScore:
         mean = natural(float(values[known].mean()), spec)
         human = Estimate(value=tidy(mean), n=n, unit=spec.unit)
     else:
-        human = not_assessed("no session has a value", unit=spec.unit)
+        reason = no_gaps(ref.frame) if spec.harness else "no session has a value"
+        human = not_assessed(reason, unit=spec.unit)
     verdict = ref.verdicts[spec.name]
     return FeatureScore(
         dimension=spec.dimension,
         unit=spec.unit,
         scored=spec.scored and verdict.reason is None,
+        note=HARNESS if spec.harness else None,
         human=human,
         simulator=not_assessed("the reference stands on one side alone", unit=spec.unit),
         score=none,

@@ -9,11 +9,14 @@ import numpy as np
 import polars as pl
 
 from usi.features.languages import languages_in, without_lists
+from usi.features.latency import LATENCY_COLUMNS
 from usi.features.robust_gather import REPAIR_COLUMNS
+from usi.features.spec import NO_STAMPS
 from usi.score.robust.design import Design
 from usi.score.robust.outcomes import Success
 from usi.score.scorecard import LeftOut
 
+UNUSABLE = LATENCY_COLUMNS[2]
 _WORDS = {
     "no_user_turn": "session: no user turn",
     "failed": "session: failed run",
@@ -67,6 +70,21 @@ def repair_counts(table: pl.DataFrame) -> Counter[str]:
         word = f"repaired turn: {kind}" if left == kind else f"message, no turn: {left}"
         counts[word.replace("_", " ")] += int(table[name].sum() or 0)
     return +counts
+
+
+def stamp_counts(table: pl.DataFrame) -> Counter[str]:
+    """Times between turns that have no logarithm: the user's turn is not after the agent's."""
+    if UNUSABLE not in table.columns:
+        return Counter()
+    word = "time stamp: user turn at or before the agent's message, no latency"
+    return +Counter({word: int(table[UNUSABLE].sum() or 0)})
+
+
+def no_gaps(table: pl.DataFrame) -> str:
+    """Why no session of a side has a time between turns."""
+    if stamp_counts(table):
+        return f"{NO_STAMPS} that lie after those of the agent's messages"
+    return NO_STAMPS
 
 
 def outcome_counts(success: Success, *, human: bool) -> Counter[str]:

@@ -36,6 +36,7 @@ from usi.score.robust.left_out import (
     outcome_counts,
     repair_counts,
     session_reasons,
+    stamp_counts,
 )
 from usi.score.robust.options import RobustOptions
 from usi.score.robust.reference import Reference, reference
@@ -182,6 +183,7 @@ def score_tables(
     dropped = (
         session_reasons(people, replace(first.design, paired=False))
         + repair_counts(people)
+        + stamp_counts(people)
         + language_counts(people)
         + outcome_counts(first.success, human=True)
         + Counter(human.left_out if isinstance(human, AggregateTable) else {})

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from usi.errors import NotScorable, UsageError
 from usi.features.languages import without_lists
+from usi.features.latency import LATENCY_COLUMNS
 from usi.features.spec import FeatureSpec
 from usi.score.robust.scorable import Scorable, scorability, with_languages
 from usi.score.robust.values import session_values
@@ -22,12 +23,13 @@ Array = NDArray[np.float64]
 def canonical(frame: pl.DataFrame) -> pl.DataFrame:
     """Rows in an order that does not depend on files: by keys, then by every other column.
 
-    Rows that agree in all of these give the same numbers in any order. `seq` is left out.
+    Rows that agree in all of these give the same numbers in any order. `seq` is left out; times
+    between turns come behind, so that no score depends on whether there were time stamps.
     """
     keys = [c for c in ("task", "run", "batch", "session_id", "trial") if c in frame.columns]
     rest = sorted(
         (c for c in frame.columns if c not in (*keys, "seq")),
-        key=lambda c: (c == CONTENT, c),
+        key=lambda c: (c == CONTENT, c in LATENCY_COLUMNS, c),
     )
     return frame.sort([*keys, *rest], nulls_last=True, maintain_order=True)
 

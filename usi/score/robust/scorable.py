@@ -147,7 +147,7 @@ def select(
     """Features of every dimension; it needs at least half of its own, and at least two."""
     result = {}
     for dimension in DIMENSIONS:
-        own = [spec for spec in specs if spec.dimension == dimension and spec.scored]
+        own = [s for s in specs if s.dimension == dimension and s.scored and not s.harness]
         scored = tuple(
             spec.name
             for spec in own

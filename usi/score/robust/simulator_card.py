@@ -25,6 +25,7 @@ from usi.score.robust.left_out import (
     outcome_counts,
     repair_counts,
     session_reasons,
+    stamp_counts,
 )
 from usi.score.robust.options import MIN_CLUSTERS, RobustOptions
 from usi.score.robust.outcomes import label_counts
@@ -179,8 +180,12 @@ def identical(result: Study) -> bool:
     a, b = result.simulator, result.human
     if not result.design.paired:
         return False
-    sums = np.array_equal(a.per_unit(a.sums), b.per_unit(b.sums))
-    return sums and np.array_equal(a.per_unit(a.counts), b.per_unit(b.counts))
+    harness = {spec.name for spec in result.reference.specs if spec.harness}
+    told = np.array([name not in harness for name in a.features], dtype=bool)
+    return all(
+        np.array_equal(a.per_unit(ours[:, told]), b.per_unit(theirs[:, told]))
+        for ours, theirs in ((a.sums, b.sums), (a.counts, b.counts))
+    )
 
 
 def simulator_card(
@@ -233,6 +238,7 @@ def simulator_card(
             outcome_counts(result.success, human=False),
             context.left_out.get(name, {}),
         ),
+            stamp_counts(table),
         warnings=warnings_of(result, answers.warning if answers else None),
         signature=signature,
         design="paired" if design.paired else "unpaired",

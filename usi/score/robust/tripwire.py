@@ -45,7 +45,7 @@ def tripwire_list(
 
     A mark that these people do make (often enough to be scored) is scored like any feature.
     """
-    return tuple(spec for spec in specs if spec.tripwire and verdicts[spec.name].rare)
+    return tuple(s for s in specs if s.tripwire and not s.harness and verdicts[s.name].rare)
 
 
 def tripwires(
