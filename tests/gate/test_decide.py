@@ -281,6 +281,9 @@ def survey(
         (survey((0.3, 0.1999, 0.4)), "INCONCLUSIVE", "survey_kappa"),
         (survey((0.05, -0.1, 0.1999)), "FAIL", "survey_kappa"),
         (survey((0.3, 0.25, 0.4), people=None), "INCONCLUSIVE", "survey_kappa"),
+        # Where people agree by chance alone, half their agreement is no bar to clear.
+        (survey((0.3, 0.25, 0.4), people=0.0), "INCONCLUSIVE", "survey_kappa"),
+        (survey((0.3, 0.25, 0.4), people=-0.1), "INCONCLUSIVE", "survey_kappa"),
         (survey((0.3, 0.25, 0.4), bias=(0.08, 0.05, 0.11)), "INCONCLUSIVE", "survey_bias"),
         (survey((0.3, 0.25, 0.4), bias=(0.2, 0.15, 0.25)), "FAIL", "survey_bias"),
         (survey((0.3, 0.25, 0.4), answered=0.89), "INCONCLUSIVE", "survey_answered"),

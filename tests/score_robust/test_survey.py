@@ -145,6 +145,27 @@ def test_numbers_of_one_item_by_hand():
     assert result.human_kappa.status == "not_assessed"
 
 
+def test_agreement_of_people_has_bounds_of_the_task_bootstrap():
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 5, 80)
+    second = np.clip(first + rng.integers(-2, 3, 80), 0, 4)
+    own = pairs(first, second)
+    result = agree(pairs(first, first), own, replicates=2000)
+    kappas = []
+    for _ in range(600):
+        drawn = rng.integers(0, 80, 80)
+        kappas.append(
+            cohen_kappa_score(first[drawn], second[drawn], weights="quadratic", labels=range(5))
+        )
+    for found in (result.human_kappa, result.items[0].human_kappa):
+        assert found.value == pytest.approx(
+            cohen_kappa_score(first, second, weights="quadratic", labels=range(5))
+        )
+        assert found.low == pytest.approx(np.quantile(kappas, 0.05), abs=0.02)
+        assert found.high == pytest.approx(np.quantile(kappas, 0.95), abs=0.02)
+        assert found.n == 80
+
+
 def test_no_answer_earns_nothing():
     result = agree(pairs([0, 1, 2], [-1, -1, -1]))
     assert result.component.status == "not_assessed"

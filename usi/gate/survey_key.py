@@ -54,6 +54,12 @@ def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
         why = people.reason if people is not None and people.reason else "no second human rating"
         text = f"the humans' own agreement is not known: {why}"
         return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+    if people.value <= 0:
+        text = (
+            f"people agree among themselves no better than by chance (kappa {people.value:.2f}), "
+            "so that this survey can't tell a judge from a guesser"
+        )
+        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
     threshold = ratio * people.value
     if mine is None or mine.value is None or mine.low is None:
         why = mine.reason if mine is not None and mine.reason else "no bounds"

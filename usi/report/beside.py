@@ -144,7 +144,7 @@ def _survey(side: SimulatorCard) -> Iterator[str]:
         return
     text = f"survey ({side.survey_design}): kappa {kappa.value:.2f}{_bounds(kappa, 2)}"
     if people is not None and people.value is not None:
-        text += f", people among themselves {people.value:.2f}"
+        text += f", people among themselves {people.value:.2f}{_bounds(people, 2)}"
     bias, answered = side.survey_bias, side.survey_answered
     if bias is not None and bias.value is not None:
         text += f", signed bias {bias.value:+.2f}"

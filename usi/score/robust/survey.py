@@ -81,18 +81,18 @@ def survey_agreement(
     clusters = int(cluster.max()) + 1 if len(cluster) else 0
     one = np.ones((1, units))
     points = {k: item_numbers(tables[k], one) for k in used}
+    human_points = {k: item_numbers(theirs[k], one) for k in used} if theirs else {}
     draws: dict[int, list[ItemNumbers]] = {k: [] for k in used}
+    human_draws: dict[int, list[ItemNumbers]] = {k: [] for k in used}
     if clusters >= 2:
         for _, weights in weight_chunks(clusters, replicates, seed=seed):
             own_weights = weights if clusters == units else weights[:, cluster]
             for k in used:
                 draws[k].append(item_numbers(tables[k], own_weights))
-    replicated = {
-        k: {f: np.concatenate([getattr(d, f) for d in draws[k]]) if draws[k] else np.empty(0)
-            for f in ("mae", "bias", "kappa")}
-        for k in used
-    }  # fmt: skip
-    human_points = {k: item_numbers(theirs[k], one) for k in used} if theirs else {}
+                if theirs:
+                    human_draws[k].append(item_numbers(theirs[k], own_weights))
+    replicated = {k: _fields(draws[k], ("mae", "bias", "kappa")) for k in used}
+    human_replicated = {k: _fields(human_draws[k], ("kappa",)) for k in used}
     cards = tuple(
         item_card(
             tables[k],
@@ -100,6 +100,7 @@ def survey_agreement(
             replicated[k],
             theirs[k] if theirs else None,
             human_points.get(k),
+            human_replicated[k]["kappa"],
         )
         for k in used
     )
@@ -152,9 +153,9 @@ def survey_agreement(
     )
     human_kappa = not_assessed(missing_own, unit="kappa")
     common = [k for k in rated if k in human_points and np.isfinite(human_points[k].kappa[0])]
-    if common:
-        value = float(np.mean([human_points[k].kappa[0] for k in common]))
-        human_kappa = Estimate(value=tidy(value), n=len(common), unit="kappa")
+    if common and own is not None:
+        n_own = len(np.unique(own.unit))
+        human_kappa = _overall(common, human_points, human_replicated, "kappa", n_own, missing_own)
     warning = None
     if answered.value is not None and answered.value < MIN_ANSWERED:
         warning = (
@@ -162,6 +163,14 @@ def survey_agreement(
             f"{100 * MIN_ANSWERED:.0f} % the survey key is INCONCLUSIVE"
         )
     return SurveyResult(component, cards, kappa, human_kappa, bias, answered, design, warning)
+
+
+def _fields(draws: Sequence[ItemNumbers], names: Sequence[str]) -> dict[str, Array]:
+    """Replicates of some numbers of one item, each of shape (replicates,)."""
+    return {
+        name: np.concatenate([getattr(d, name) for d in draws]) if draws else np.empty(0)
+        for name in names
+    }
 
 
 def _overall(

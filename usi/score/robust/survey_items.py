@@ -53,14 +53,15 @@ def item_card(
     draws: Mapping[str, Array],
     own: ItemTables | None,
     own_point: ItemNumbers | None,
+    own_draws: Array,
 ) -> SurveyItem:
-    """Put an item together; `own` are two people in the same design."""
+    """Put an item together; `own` are two people in the same design, `own_draws` their kappas."""
     n, item = tables.pairs, tables.item
     human_kappa = human_skill = None
     if own is not None and own_point is not None and own.pairs:
         value = float(own_point.kappa[0])
         human_kappa = percentiles(
-            value, np.empty(0), unit="kappa", n=own.pairs, reason="answers do not vary"
+            value, own_draws, unit="kappa", n=own.pairs, reason="answers do not vary"
         )
         human_skill = _skill(own_point, own.pairs)
     mae_se = spread(draws["mae"])
