@@ -40,10 +40,10 @@ demo: $(BASE)
 	$(BIN)/usi demo
 
 # Offline: scripted users and the oracle agent, whose defects (it suggests to leave things, it
-# forgets some) give users something to react to. The reference is a draw of a scripted population,
-# so everything is marked SYNTHETIC.
+# forgets some, it does not always ask first) give users something to react to. The reference is a
+# draw of a scripted population, so everything is marked SYNTHETIC.
 SIM ?= reports/simulate
-SIM_OPTIONS := --domain service_desk --agent oracle:shirk=0.25,miss=0.08 --runs 3 --survey --quiet
+SIM_OPTIONS := --domain service_desk --agent oracle:shirk=0.25,miss=0.08,rush=0.1 --runs 3 --survey --quiet
 CANDIDATES := varied over-compliant impatient
 
 simulate: $(BASE)

@@ -91,6 +91,13 @@ def test_outcome_is_assessed_by_the_a_priori_difficulty_of_the_desk(made: Path) 
         assert set(one["pass_k"]["values"]) == {"1", "2", "3"}
 
 
+def test_the_owner_learns_that_reward_1_hides_skipped_confirmations(made: Path) -> None:
+    for one in json.loads((made / "results.json").read_text())["simulators"]:
+        hidden = one["way"]["unconfirmed"]
+        assert 0 < hidden["low"] < hidden["value"] < 0.5
+        assert one["way"]["broken"]["confirmation"][1] == round(hidden["value"] * hidden["n"])
+
+
 def test_the_gate_has_decided(made: Path) -> None:
     verdict = json.loads((made / "verdict.json").read_text())
     assert verdict["verdict"] == "PASS"

@@ -87,7 +87,8 @@ def _questions(found: Results) -> Grid:
     """What an owner of a benchmark asks, answered."""
     way, crossed = found.way, found.pass_k.crossed
     if crossed is None:
-        noise = f"not assessed: {found.pass_k.note} Run --user-seeds U --agent-seeds A."
+        noise = f"not assessed: {found.pass_k.note} usi simulate --user-seeds U "
+        noise += "--agent-seeds A crosses them."
     else:
         drops = [f"pass^{k} {shown(drop)}" for k, drop in crossed.drop.items() if drop.ok and k > 1]
         share = shown(crossed.user_share, 2)

@@ -278,8 +278,8 @@ def read_agent(text: str) -> AgentFactory:
         case "model":
             agent = ModelAgents(table.settings())
         case "oracle":
-            shirk, miss = (float(table.take(n, (int, float), 0.0)) for n in ("shirk", "miss"))
-            agent = OracleAgents(shirk, miss)
+            defects = ("shirk", "miss", "rush")
+            agent = OracleAgents(*(float(table.take(n, (int, float), 0.0)) for n in defects))
         case "http":
             http = _http(table)
             agent = OutsideAgents(http, {"kind": "http", "url": http.url})

@@ -94,3 +94,15 @@ def test_levels_become_a_difficulty_file(tmp_path: Path) -> None:
     rates = read_difficulty(file).rates
     assert (rates["service_desk_unlock"], rates["service_desk_misuse"]) == (0.9, 0.35)
     assert len(rates) == 32
+
+
+def test_an_agent_that_never_asks_keeps_its_reward_and_is_found_out(tmp_path: Path) -> None:
+    """Without a question every write is right and none is confirmed: reward alone hides it."""
+    runs = tmp_path / "runs"
+    made = usi("simulate", "scripted:plain", "--domain", "service_desk", "--agent", "oracle:rush=1",
+               "--tasks", "unlock,headset,price", "-o", runs, "--quiet")  # fmt: skip
+    assert made.code == 0, made.err
+    (found,) = usi("domain", "results", runs / "plain.jsonl", "-k", "1").json()["simulators"]
+    assert found["reward"]["value"] == 1.0
+    assert found["way"]["broken"]["confirmation"] == [2, 2]  # a price is told, nothing is written
+    assert found["way"]["unconfirmed"]["value"] == pytest.approx(2 / 3)

@@ -2,10 +2,11 @@
 
 It asks for the data that a call needs, says what it is about to do and asks before each write,
 and tells the user at the end what there is to tell. Where a task has an offer (a wrong
-alternative), it makes it, and a user who takes it gets that in place of the next write. Two
+alternative), it makes it, and a user who takes it gets that in place of the next write. Three
 parameters make it less than perfect: `shirk`, the chance of suggesting before a write to leave it
-at that (a user who agrees gets nothing), and `miss`, the chance of forgetting a write, larger for
-harder tasks.
+at that (a user who agrees gets nothing), `miss`, the chance of forgetting a write, larger for
+harder tasks, and `rush`, the chance of making a write without asking first (which the final
+database does not show).
 """
 
 from __future__ import annotations
@@ -29,13 +30,14 @@ Stage = Literal["start", "anything", "facts", "shirk", "offer", "confirm", "call
 
 @dataclass(frozen=True)
 class OracleAgents:
-    """The oracle and its two defects, each a chance in [0, 1]."""
+    """The oracle and its defects, each a chance in [0, 1]."""
 
     shirk: float = 0.0
     miss: float = 0.0
+    rush: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("shirk", "miss"):
+        for name in ("shirk", "miss", "rush"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise UsageError(f"oracle: {name} is a chance from 0 to 1, not {value!r:.40}")
@@ -43,7 +45,7 @@ class OracleAgents:
     @property
     def identity(self) -> Mapping[str, Any]:
         """Kind and parameters."""
-        return {"kind": "oracle", "shirk": self.shirk, "miss": self.miss}
+        return {"kind": "oracle", "shirk": self.shirk, "miss": self.miss, "rush": self.rush}
 
     def new(
         self, domain: Domain, task: Task, seed: int, calls: Calls, policy: str | None
@@ -52,7 +54,7 @@ class OracleAgents:
         rng = random.Random(f"oracle|{task.id}|{seed}")
         miss = min(1.0, self.miss * HARDER[task.difficulty])
         actions = [a for a in domain.oracle_actions(task) if not (a.write and rng.random() < miss)]
-        return OracleAgent(task, actions, domain.oracle_reply(task), self.shirk, rng)
+        return OracleAgent(task, actions, domain.oracle_reply(task), self.shirk, self.rush, rng)
 
 
 @dataclass
@@ -63,6 +65,7 @@ class OracleAgent:
     actions: list[Action]
     closing: str
     shirk: float
+    rush: float
     rng: random.Random
     at: int = 0
     stage: Stage = "start"
@@ -136,6 +139,8 @@ class OracleAgent:
             return _say(
                 f"Instead, I could {action.describe}. Would you be fine if we leave it at that?"
             )
+        if self.rush and self.rng.random() < self.rush:
+            return self._call()
         if self.shirk and self.rng.random() < self.shirk:
             self.stage = "shirk"
             return _say(
