@@ -292,19 +292,26 @@ def score_with_tables(
     profile: str | None = None,
     options: ScoreOptions | None = None,
     progress: Callable[[int, int], None] | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> ScoreResult:
     """As `score`, keeping the session tables (for the sums beside the card).
 
-    `progress` is called with (done, total) permutations of a full two-sample test.
+    `progress` is called with (done, total) permutations of a full two-sample test, `stage` with
+    what is done next.
     """
     options = options or ScoreOptions()
+    say = stage or (lambda text: None)
     chosen = get_profile("log" if profile is None and options.log else profile)
     if chosen.name == "log":
         return _score_logs(simulators, human, chosen, options)
     if options.log is not None:
         raise UsageError(f"a log's configuration was given, and the profile is {chosen.name!r}")
+    say("reading the human reference ...")
     reference, people = read_people(human, chosen.name, options)
+    options = with_declared(options, reference)
+    say("reading the simulators ...")
     candidates = read_candidates(simulators, chosen.name, options)
+    say("scoring ...")
     other = options.robust is not None and options.robust.other_agent
     require_same_agent(people.tables[""], candidates.tables, allowed=other)
     surveys, files, where = find_surveys(reference, candidates, options)
@@ -324,6 +331,7 @@ def score_with_tables(
     settings = {**card.settings, "surveys": where}
     card = card.model_copy(update={"settings": settings})
     if chosen.name == PREFERRED_PROFILE:
+        say("comparing sessions beyond their means ...")
         card = _diagnosed(card, people.tables[""], candidates.tables, options, progress)
     card = with_identities(card, candidates.identities)
     card = with_load_facts(

@@ -68,7 +68,7 @@ def test_files_say_that_they_are_synthetic(built):
     for path in [files.human / "sessions.jsonl", *files.simulators.values()]:
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         assert len(rows) == 165 * 3
-        assert all(row["metadata"] == {"synthetic": True} for row in rows)
+        assert all(row["metadata"] == {"synthetic": True, "language": "en"} for row in rows)
         assert not any(str(folder) in line for line in path.read_text().splitlines())
 
 
@@ -172,7 +172,7 @@ def test_a_stream_is_lazy_and_its_counts_are_those_of_its_texts():
     spec = get_simulator("polite")
     n = BLOCK + 100
     sessions = stream_sessions(spec, n, seed=5)
-    assert next(sessions).meta == {"synthetic": True}
+    assert next(sessions).meta == {"synthetic": True, "language": "en"}
     table = extract_table(stream_sessions(spec, n, seed=5), profile="tau-usi", side="simulated")
     blocks = list(stream_counts(spec, n, "tau-usi", seed=5))
     assert [block.height for block in blocks] == [BLOCK, 100]

@@ -181,7 +181,7 @@ def test_the_leaderboard_says_ties_intervals_and_admissions() -> None:
 def test_an_expired_admission_is_no_pass_at_a_glance() -> None:
     html = leaderboard.render(rankings("alpha", expired=True))
     assert "1 of 3 passed a gate, 1 of them expired" in text_of(html)
-    table = html.partition('<table class="sortable pin wide">')[2].partition("</table>")[0]
+    table = html.partition('<table class="sortable pin wide fit">')[2].partition("</table>")[0]
     assert 'class="badge PASS"' not in table
     assert "tier B</span>, expired" in table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ _CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "t
 """Choices of sessions that the published profile does not have."""
 
 
-def made_beside(done: Scored, request: Request) -> Beside:
+def made_beside(done: Scored, request: Request, stage: Callable[[str], None]) -> Beside:
     """What a report reads beside the card of a run of ``usi score``."""
     return make_beside(
         done.card,
@@ -30,6 +30,7 @@ def made_beside(done: Scored, request: Request) -> Beside:
         done.human,
         done.options,
         examples=request.examples,
+        stage=stage,
     )
 
 
@@ -69,6 +70,7 @@ def make_beside(
     options: ScoreOptions,
     *,
     examples: bool = True,
+    stage: Callable[[str], None] = lambda text: None,
 ) -> Beside:
     """Distributions and, where texts may be kept, evidence: what a report reads.
 
@@ -86,14 +88,16 @@ def make_beside(
         return Beside(None, None, NO_SESSIONS)
     reference = resolve(human, held_out=options.held_out)
     people, candidates = _counted(result, options)
-    data = report_data(
-        card, people, candidates, published=_published(card, simulators, human, options)
-    )
+    stage("the published index of the same sessions ...")
+    published = _published(card, simulators, human, options)
+    stage("distributions ...")
+    data = report_data(card, people, candidates, published=published)
     if result_of_logs(card):
         return Beside(data, None, NO_LOG_TEXT)
     refused = text_refused(card, examples=examples)
     if refused is not None:
         return Beside(data, None, refused)
+    stage("drawing examples ...")
     plain, recorded = split_candidates(simulators)
     runs = options.load_options(human=False)
     for candidate in recorded:

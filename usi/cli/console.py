@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,10 @@ from usi.report.text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Stage = Callable[[str], None]
+LONG = 20.0
+"""Seconds of silence after which stages are told where stderr is no terminal."""
 
 
 def printed(choice: Printed, stream_is_terminal: bool | None = None) -> Printed:
@@ -43,13 +48,29 @@ def note(text: str, *, quiet: bool = False) -> None:
 
 
 @contextmanager
-def working(text: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show on a terminal that work goes on; say nothing where stderr is no terminal."""
-    if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield
+def working(text: str, *, quiet: bool = False) -> Iterator[Stage]:
+    """Show on a terminal that work goes on; gives what says which stage it has reached.
+
+    Where stderr is no terminal, a stage is a line, and only of work that takes long.
+    """
+    if quiet:
+        yield unsaid
+        return
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        started = time.monotonic()
+
+        def say(stage: str) -> None:
+            if time.monotonic() - started > LONG:
+                note(stage)
+
+        yield say
         return
     from rich.console import Console
     from rich.text import Text
 
-    with Console(stderr=True).status(Text(printable(text))):
-        yield
+    with Console(stderr=True).status(Text(printable(text))) as status:
+        yield lambda stage: status.update(Text(printable(stage)))
+
+
+def unsaid(stage: str) -> None:
+    """Say nothing of a stage."""

@@ -85,7 +85,8 @@ def command(
         _claim(requests, verdicts, force=force)
         done = [scored(request, quiet=quiet) for request in requests]
         done[0] = replace(done[0], verdict=gate_scorecard(done[0].card, tier("B")))
-        written = [path for d, r in zip(done, requests, strict=True) for path in write(d, r)]
+        pairs = zip(done, requests, strict=True)
+        written = [path for d, r in pairs for path in write(d, r, quiet=quiet)]
     robust, plain = (each.card for each in done)
     verdict = _gated(robust, done[0].verdict, verdicts, force=force)
     for path in (*written, *verdicts):

@@ -84,14 +84,16 @@ def scored(request: Request, *, quiet: bool) -> Scored:
     started = now()
     human, profile, options = resolved(request)
     claim(request, human, options)
-    with working(f"scoring {len(request.simulators)} input(s) ...", quiet=quiet):
+    with working(f"scoring {len(request.simulators)} input(s) ...", quiet=quiet) as say:
         result = score_with_tables(
             list(request.simulators),
             human,
             profile=profile,
             options=options,
             progress=permuting(quiet=quiet),
+            stage=say,
         )
+        say("adding up tasks ...")
         sums = to_parquet(result.task_sums(options, difficulties(options, result)))
     card = result.card.model_copy(update={"tasks_sha256": sha256_bytes(sums)})
     return Scored(result, card, sums, started, human, options)
@@ -222,12 +224,14 @@ def claim(request: Request, human: str, options: ScoreOptions) -> dict[Path, str
     return forms
 
 
-def write(done: Scored, request: Request) -> list[Path]:
+def write(done: Scored, request: Request, *, quiet: bool = True) -> list[Path]:
     """Write all files and the run record, or none; return their paths."""
     from usi.cli.beside import drop_stale
+    from usi.cli.console import working
     from usi.report import files
 
-    contents = _contents(done, request)
+    with working("writing ...", quiet=quiet) as say:
+        contents = _contents(done, request, say)
     writers = {path: files.raw(data) for path, data in contents.items()}
     record = _record_path(list(request.outputs))
     if record is not None:
@@ -242,7 +246,7 @@ def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> No
     from usi.cli.console import console, note, out, printed
     from usi.report.table import print_scorecard
 
-    written = write(done, request)
+    written = write(done, request, quiet=quiet)
     choice = printed(show)
     if choice is Printed.TABLE:
         print_scorecard(done.card, console())
@@ -257,7 +261,7 @@ def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> No
         note(f"note: {text}", quiet=quiet)
 
 
-def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
+def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> dict[Path, bytes]:
     from usi.cli.beside import beside_files, made_beside
     from usi.report import files
     from usi.report.forms import FORMS
@@ -266,7 +270,7 @@ def _contents(done: Scored, request: Request) -> dict[Path, bytes]:
     contents: dict[Path, bytes] = {}
     forms = {path: files.form_of(path, known_forms()) for path in request.outputs}
     wanted = {".json", ".html"} & set(forms.values()) and not request.alone
-    beside = made_beside(done, request) if wanted else None
+    beside = made_beside(done, request, stage) if wanted else None
     for path, form in forms.items():
         if form == SESSIONS:
             contents[path] = _sessions(done.result)

@@ -16,6 +16,8 @@ from usi.estimate import Estimate, not_assessed
 from usi.gate.outcomes import FloatArray, Outcomes, percentile_bounds, task_weights
 
 REPLICATES = 2000
+MANY_TASKS = 4096
+"""Tasks above which bounds are drawn by the values that tasks have."""
 
 
 def pass_hat_k(successes: int, trials: int, k: int) -> float:
@@ -38,9 +40,22 @@ def _with_bounds(per_task: FloatArray, replicates: int, seed: int) -> Estimate:
     n = len(per_task)
     if n < 2:
         return Estimate(value=float(per_task.mean()), n=n, unit="share")
-    drawn = task_weights(n, replicates, seed) @ per_task / n
-    low, high = percentile_bounds(drawn)
+    low, high = percentile_bounds(_replicated_means(per_task, replicates, seed))
     return Estimate(value=float(per_task.mean()), low=low, high=high, n=n, unit="share")
+
+
+def _replicated_means(per_task: FloatArray, replicates: int, seed: int) -> FloatArray:
+    """Means over tasks drawn with replacement, shape (replicates,).
+
+    Of many tasks only how many have each value is drawn, which is the same distribution: pass^k
+    takes few values, and weights of every task would fill the memory.
+    """
+    n = len(per_task)
+    if n <= MANY_TASKS:
+        return np.asarray(task_weights(n, replicates, seed) @ per_task / n)
+    values, tasks = np.unique(per_task, return_counts=True)
+    drawn = np.random.default_rng([seed, n]).multinomial(n, tasks / n, size=replicates)
+    return np.asarray(drawn @ values / n)
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,8 @@ def realise(
     Yields
     ------
     Session
-        With ``meta == {"synthetic": True}``.
+        With ``meta == {"synthetic": True, "language": "en"}``: words drawn by lot would keep the
+        detection of languages busy for nothing.
     """
     write = _Writer().long_turn
     greeting, agents = _agent()
@@ -225,5 +226,5 @@ def realise(
             batch=replicate if human and batches else None,
             outcome=Outcome(reward=float(reward), termination="user_stop"),
             row=row,
-            meta={"synthetic": True},
+            meta={"synthetic": True, "language": "en"},
         )

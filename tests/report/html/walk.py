@@ -54,7 +54,8 @@ class Page(HTMLParser):
         if pointer.startswith("/"):
             for node in reversed(self.stack):
                 if "data-b" in node.attributes:
-                    return f"{node.attributes['data-b']}{pointer}"
+                    pointer = f"{node.attributes['data-b']}{pointer}"
+                    break
         for node in reversed(self.stack):
             for pair in (node.attributes.get("data-roots") or "").split():
                 sign, _, root = pair.partition("=")

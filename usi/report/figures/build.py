@@ -26,6 +26,12 @@ def thresholds(verdict: SimulatorVerdict | None) -> dict[str, float]:
     return {c.id: c.threshold for c in verdict.checks if c.id in parts and c.threshold is not None}
 
 
+def _yardstick(card: Scorecard) -> str:
+    if card.profile.partition("@")[0] == "log":
+        return "the real log"
+    return "people" if card.human.is_human else "the reference"
+
+
 def components(
     card: Scorecard, simulator: SimulatorCard, verdict: SimulatorVerdict | None
 ) -> Intervals:
@@ -49,7 +55,7 @@ def components(
             continue
         rows.append(
             Row(
-                label=name,
+                label=view.component_title(card, name),
                 own=mark(part),
                 human=mark(people.components.get(name)),
                 ceiling=part.ceiling_at_n,
@@ -58,12 +64,20 @@ def components(
             )
         )
     title = f"Index and components of {printable(simulator.name)} in points, with bounds"
-    return Intervals(title, tuple(rows))
+    return Intervals(title, tuple(rows), _yardstick(card))
 
 
 def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
     """The index of every simulator, people first."""
-    rows = [Row(label="people", own=None, human=mark(card.human.index), strong=True)]
+    yardstick = _yardstick(card)
+    rows = [
+        Row(
+            label=yardstick.removeprefix("the "),
+            own=None,
+            human=mark(card.human.index),
+            strong=True,
+        )
+    ]
     for side in view.sides(card)[1:]:
         rows.append(
             Row(
@@ -73,7 +87,8 @@ def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
                 threshold=asked.get(side.name),
             )
         )
-    return Intervals("Index of every simulator in points, with bounds", tuple(rows))
+    title = "Index of every simulator in points, with bounds"
+    return Intervals(title, tuple(rows), yardstick)
 
 
 def bars(feature: str, data: Distribution, name: str) -> Bars | None:

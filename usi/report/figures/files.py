@@ -105,7 +105,7 @@ def _intervals(axes: Axes, figure: Intervals) -> None:
             )[0]
         if row.human is not None:
             _bar(axes, row.human, k, HUMAN)
-            labels["people, batch against batch"] = axes.plot(
+            labels[_among(figure)] = axes.plot(
                 row.human.value, k, "s", color=HUMAN, linestyle="none", zorder=3
             )[0]
         if row.own is not None:
@@ -116,9 +116,15 @@ def _intervals(axes: Axes, figure: Intervals) -> None:
     axes.set_yticks(range(len(figure.rows)), [_shown(row.label) for row in figure.rows])
     axes.set_ylim(len(figure.rows) - 0.5, -0.5)
     axes.set_xlim(-1, 101)
-    axes.set_xlabel("points (100 = like people)")
+    axes.set_xlabel(f"points (100 = like {figure.like})")
     _grid(axes, "x")
     _legend(axes, labels)
+
+
+def _among(figure: Intervals) -> str:
+    if figure.like == "the real log":
+        return "real log, random halves"
+    return f"{figure.like}, batch against batch"
 
 
 def _legend(axes: Axes, labels: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@ from usi.report.figures.model import Bars, Curves, Figure, Intervals, Mark, Row,
 
 _LEFT, _RIGHT, _ROW = 98.0, 14.0, 24.0
 _WIDE = 400.0
+_LETTERS, _LETTER = 14, 6.6
+"""Letters of a label that fit into the margin, and the width that each further one takes."""
 Axis = Callable[[float], float]
 
 
@@ -27,23 +29,37 @@ def draw(figure: Figure) -> str:
 def intervals(figure: Intervals) -> str:
     """Rows of dots with intervals over the whole range of points."""
     bottom = 14 + _ROW * len(figure.rows)
+    longest = max((len(row.label) for row in figure.rows), default=0)
+    letters = max(_LETTERS, min(2 * _LETTERS, longest))
+    left = _LEFT + _LETTER * (letters - _LETTERS)
+    wide = _WIDE + left - _LEFT
 
     def x(points: float) -> float:
-        return _LEFT + (_WIDE - _LEFT - _RIGHT) * max(0.0, min(100.0, points)) / 100
+        return left + (wide - left - _RIGHT) * max(0.0, min(100.0, points)) / 100
 
     body = []
-    for tick in range(0, 101, 20):
-        body.append(svg.line(x(tick), 8, x(tick), bottom, "grid"))
-        body.append(svg.text(x(tick), bottom + 13, str(tick), "tick", "middle"))
-    body.append(svg.text(x(50), bottom + 27, "points (100 = like people)", "axis", "middle"))
+    ticks = range(0, 101, 20)
+    body.append(svg.lines([(x(tick), 8, x(tick), bottom) for tick in ticks], "grid"))
+    body += [svg.text(x(tick), bottom + 13, str(tick), "tick", "middle") for tick in ticks]
+    body.append(
+        svg.text(x(50), bottom + 27, f"points (100 = like {figure.like})", "axis", "middle")
+    )
     for k, row in enumerate(figure.rows):
-        body += _row(row, 8 + _ROW * (k + 0.5), x)
-    return svg.whole(_WIDE, bottom + 33, figure.title, body, "wide")
+        body.append(svg.text(left - 10, _middle(k) + 4, *_label(row, letters), "end"))
+        body += _row(row, _middle(k), x)
+    return svg.whole(wide, bottom + 33, figure.title, body, "wide")
+
+
+def _middle(k: int) -> float:
+    return 8 + _ROW * (k + 0.5)
+
+
+def _label(row: Row, letters: int) -> tuple[str, str]:
+    return _short(row.label, letters), "lab strong" if row.strong else "lab"
 
 
 def _row(row: Row, y: float, x: Axis) -> list[str]:
-    kind = "lab strong" if row.strong else "lab"
-    body = [svg.text(_LEFT - 10, y + 4, _short(row.label, 14), kind, "end")]
+    body = []
     if row.threshold is not None:
         body.append(svg.line(x(row.threshold), y - 11, x(row.threshold), y + 11, "need"))
     if row.floor is not None:
@@ -56,7 +72,7 @@ def _row(row: Row, y: float, x: Axis) -> list[str]:
     if row.own is None:
         if row.human is not None:
             return body
-        body.append(svg.text(_LEFT + 6, y + 4, "not assessed", "tick"))
+        body.append(svg.text(x(0) + 6, y + 4, "not assessed", "tick"))
         return body
     body += _whisker(row.own, y, x, "sim")
     body.append(svg.circle(x(row.own.value), y, 5.5 if row.strong else 4.5, "sim"))
@@ -79,9 +95,9 @@ def bars(figure: Bars) -> str:
     def y(share: float) -> float:
         return height - bottom - (height - bottom - top) * share / full
 
-    body = []
-    for share in (0.0, full / 2, full):
-        body.append(svg.line(left, y(share), width - 4, y(share), "grid"))
+    ticks = (0.0, full / 2, full)
+    body = [svg.lines([(left, y(share), width - 4, y(share)) for share in ticks], "grid")]
+    for share in ticks:
         body.append(svg.text(left - 5, y(share) + 4, f"{100 * share:.0f} %", "tick", "end"))
     thick = slot * 0.4
     for shares, kind, shift in ((figure.human, "hum", -thick), (figure.own, "own", 0.0)):
@@ -116,11 +132,11 @@ def scatter(figure: Scatter) -> str:
     def y(share: float) -> float:
         return size - bottom - (size - bottom - top) * share
 
-    body = []
-    for tick in (0, 0.25, 0.5, 0.75, 1):
+    ticks = (0, 0.25, 0.5, 0.75, 1)
+    grid = [(x(tick), y(0), x(tick), y(1)) for tick in ticks]
+    body = [svg.lines([*grid, *((x(0), y(tick), x(1), y(tick)) for tick in ticks)], "grid")]
+    for tick in ticks:
         label = f"{100 * tick:.0f} %"
-        body.append(svg.line(x(tick), y(0), x(tick), y(1), "grid"))
-        body.append(svg.line(x(0), y(tick), x(1), y(tick), "grid"))
         body.append(svg.text(x(tick), y(0) + 14, label, "tick", "middle"))
         body.append(svg.text(x(0) - 5, y(tick) + 4, label, "tick", "end"))
     body.append(svg.line(x(0), y(0), x(1), y(1), "diag"))
@@ -132,10 +148,15 @@ def scatter(figure: Scatter) -> str:
             body.append(svg.line(x(pair.human.low), py, x(pair.human.high), py, "bar-hum"))
         if pair.own.low is not None and pair.own.high is not None:
             body.append(svg.line(px, y(pair.own.low), px, y(pair.own.high), "bar-sim"))
-        body.append(svg.circle(px, py, 3 + 1.2 * math.sqrt(pair.tasks) / 2, "sim"))
+        radius = 3 + 1.2 * math.sqrt(pair.tasks) / 2
+        body.append(svg.circle(px, py, radius, "sim"))
+        low = py + radius + 11 < y(0)
+        body.append(
+            svg.text(px + radius + 2, py + (radius + 9 if low else -radius), f"n {pair.tasks}")
+        )
     body.append(svg.text((x(0) + x(1)) / 2, size - 8, "success with people", "axis", "middle"))
     body.append(
-        f'<text class="axis" text-anchor="middle" transform="rotate(-90 11 {svg.number(y(0.5))})" '
+        f'<text class="axis m" transform="rotate(-90 11 {svg.number(y(0.5))})" '
         f'x="11" y="{svg.number(y(0.5))}">success with simulator</text>'
     )
     return svg.whole(size, size, figure.title, body, "mid")
@@ -152,9 +173,9 @@ def curves(figure: Curves) -> str:
     def y(share: float) -> float:
         return height - bottom - (height - bottom - top) * share
 
-    body = []
-    for tick in (0, 0.25, 0.5, 0.75, 1):
-        body.append(svg.line(left, y(tick), width - 8, y(tick), "grid"))
+    ticks = (0, 0.25, 0.5, 0.75, 1)
+    body = [svg.lines([(left, y(tick), width - 8, y(tick)) for tick in ticks], "grid")]
+    for tick in ticks:
         body.append(svg.text(left - 5, y(tick) + 4, f"{100 * tick:.0f} %", "tick", "end"))
     for k, value in enumerate(figure.ks):
         body.append(svg.text(x(k), height - bottom + 14, f"k = {value}", "tick", "middle"))

@@ -48,10 +48,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Intervals:
-    """Dots with intervals on 0 to 100 points."""
+    """Dots with intervals on 0 to 100 points.
+
+    Attributes
+    ----------
+    like
+        What 100 points are like.
+    """
 
     title: str
     rows: tuple[Row, ...]
+    like: str = "people"
 
 
 @dataclass(frozen=True)

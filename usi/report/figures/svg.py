@@ -3,9 +3,13 @@ inline styles; colours come from the page's classes, so they follow its theme.""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from markupsafe import escape
 
 from usi.report.text import printable
+
+_ANCHORS = {"start": "", "middle": "m", "end": "e"}
 
 
 def number(value: float) -> str:
@@ -15,16 +19,25 @@ def number(value: float) -> str:
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
     """A straight line of a class."""
+    return lines([(x1, y1, x2, y2)], kind)
+
+
+def lines(ends: Iterable[tuple[float, float, float, float]], kind: str) -> str:
+    """Straight lines of a class, as one element."""
+    return f'<path class="{kind}" d="{"".join(_stroke(*one) for one in ends)}"/>'
+
+
+def _stroke(x1: float, y1: float, x2: float, y2: float) -> str:
     a, b, c, d = map(number, (x1, y1, x2, y2))
-    return f'<path class="{kind}" d="M{a} {b}L{c} {d}"/>'
+    return f"M{a} {b}H{c}" if b == d else f"M{a} {b}V{d}" if a == c else f"M{a} {b}L{c} {d}"
 
 
 def text(x: float, y: float, words: str, kind: str = "tick", anchor: str = "start") -> str:
-    """A text; that of ticks needs no class."""
-    place = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    """A text; that of ticks needs no class but for its anchor (``m`` middle, ``e`` end)."""
+    css = " ".join(filter(None, ("" if kind == "tick" else kind, _ANCHORS[anchor])))
     shown = escape(printable(words))
-    css = f' class="{kind}"' if kind != "tick" else ""
-    return f'<text{css} x="{number(x)}" y="{number(y)}"{place}>{shown}</text>'
+    own = f' class="{css}"' if css else ""
+    return f'<text{own} x="{number(x)}" y="{number(y)}">{shown}</text>'
 
 
 def circle(x: float, y: float, r: float, kind: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -38,17 +39,16 @@ class Docs:
                 return None
         return here
 
-    def show(self, pointer: Pointer, code: str = "1", base: Pointer = "") -> Markup:
-        """The value, marked with its format and its place (short of `base`, where that fits)."""
+    def show(self, pointer: Pointer, code: str = "1") -> Markup:
+        """The value, marked with its format and its place."""
         text = written(self.get(pointer), code)
-        return marked(pointer, code, broken(text) if code == "s" else Markup(text), base)
+        return marked(pointer, code, broken(text) if code == "s" else Markup(text))
 
-    def cell(self, tag: str, pointer: Pointer, code: str, base: Pointer) -> Markup:
+    def cell(self, tag: str, pointer: Pointer, code: str) -> Markup:
         """A cell of a long table, whose own element carries the place."""
         text = Markup(escape(printable(written(self.get(pointer), code))))
         scope = Markup(" scope=row") if tag == "th" else Markup("")
-        place = pointer.removeprefix(base)
-        return Markup('<{}{} data-p="{} {}">{}').format(Markup(tag), scope, code, place, text)
+        return Markup('<{}{} data-p="{} {}">{}').format(Markup(tag), scope, code, pointer, text)
 
     def text(self, pointer: Pointer) -> Markup:
         """A text of the JSON."""
@@ -79,12 +79,8 @@ class Docs:
         return marked(pointer, f"e{code}", text)
 
 
-def marked(
-    pointer: Pointer, code: str, text: Markup, base: Pointer = "", *, kind: str = ""
-) -> Markup:
+def marked(pointer: Pointer, code: str, text: Markup, *, kind: str = "") -> Markup:
     """Markup that says where a text comes from: ``data-p="CODE PLACE"``."""
-    if base and pointer.startswith(f"{base}/"):
-        pointer = pointer.removeprefix(base)
     css = Markup(' class="{}"').format(kind) if kind else ""
     return Markup('<span{} data-p="{} {}">{}</span>').format(css, code, pointer, text)
 
@@ -113,8 +109,40 @@ def spaced(name: str) -> str:
     return printable(name.replace("_", " "))
 
 
+_BASE = re.compile(r'<(tr|li|div|ol)\b[^>]* data-b="([^"]*)".*?</\1>', re.DOTALL)
+_TABLE = re.compile(r'<table\b[^>]* data-roots="([^"]*)".*?</table>', re.DOTALL)
+_ALONE = re.compile(
+    r'<(t[dh]\b[^>]*)><span( data-p="[^"]*")>((?:(?!</?span|</?td).)*)</span></(t[dh])>'
+)
+_PLACE = re.compile(r'(?<= data-p=")([^" ]+ )([^"]+)')
+_ROOT = re.compile(r'(?<= data-b=")[^"]+')
+
+
 def shortened(html: str, roots: Mapping[str, Pointer]) -> str:
-    """Places below a root written with its sign, as ``~/index/value``; see ``data-roots``."""
+    """Places written short of what stands above them; a cell with one value carries its place.
+
+    Inside an element with ``data-b="BASE"`` (it holds no other of its own kind) as ``/value``;
+    inside a table with ``data-roots`` and below a root of the section with its sign, as
+    ``~/index/value``. Texts can't be taken for places: in them quotation marks are escaped.
+    """
+    html = _ALONE.sub(r"<\1\2>\3</\4>", html)
+    html = _BASE.sub(lambda found: _signed(found[0], {"": found[2]}), html)
+    html = _TABLE.sub(lambda found: _signed(found[0], signs(found[1])), html)
+    return _ROOT.sub(lambda found: _short(found[0], roots), _signed(html, roots))
+
+
+def signs(said: str) -> dict[str, Pointer]:
+    """What ``data-roots`` says, as sign -> root."""
+    pairs = (pair.partition("=") for pair in said.split())
+    return {sign: root for sign, _, root in pairs if root}
+
+
+def _signed(html: str, roots: Mapping[str, Pointer]) -> str:
+    return _PLACE.sub(lambda found: found[1] + _short(found[2], roots), html)
+
+
+def _short(place: Pointer, roots: Mapping[str, Pointer]) -> str:
     for sign, root in roots.items():
-        html = html.replace(f" {root}/", f" {sign}/")
-    return html
+        if place.startswith(f"{root}/"):
+            return sign + place.removeprefix(root)
+    return place

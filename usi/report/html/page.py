@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from typing import Any
 
 from markupsafe import Markup
 
 from usi.gate.verdict import Verdict
+from usi.report import view
 from usi.report.evidence_view import Beside, text_refused
 from usi.report.html.docs import Docs, broken, shortened, spaced, step
 from usi.report.html.sections import doubt, mend, overview, show, top, why
@@ -74,6 +75,8 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
         "overview": overview.context(source, ones),
         "doubt": doubt.context(source),
         "many": len(ones) > 1,
+        "title": partial(view.component_title, card),
+        **_words(card),
     }
     parts = [_part(one) for one in ones]
     section = _environment().get_template("one.html.j2")
@@ -96,6 +99,14 @@ def fill(template: str, **context: Any) -> str:
         )
     )
     return html
+
+
+def _words(card: Scorecard) -> dict[str, str]:
+    """What the unit of the numbers is called."""
+    if card.profile.partition("@")[0] == "log":
+        return {"kind": "log", "session": "case", "sessions": "cases"}
+    kind = "robust" if card.profile.startswith("robust") else "published"
+    return {"kind": kind, "session": "session", "sessions": "sessions"}
 
 
 def _section(template: Any, part: dict[str, Any], common: dict[str, Any]) -> Markup:

@@ -53,6 +53,7 @@ def echo_sessions(sessions: Iterable[Session]) -> Iterator[Session]:
             simulator=ECHO,
             domain=session.domain,
             task_id=session.task_id,
+            meta=session.meta,  # both parties speak the language that it declares
         )
 
 

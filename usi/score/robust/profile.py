@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -203,22 +203,21 @@ def score_tables(
 
 
 def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Anchors:
-    studies: dict[str, Study] = {}
-    frames = {CONSTANT: constant_frame(ref.frame, NAME)}
     people = ref.frame.select("session_id", run=pl.col("batch").cast(pl.String))
-    for name, table in context.anchors.items():
-        frames[name] = table.frame.join(people, on=people.columns, how="semi", nulls_equal=True)
-    for name, frame in frames.items():
-        result = anchor(ref, frame, own)
-        if result is not None:
-            studies[name] = result
+
+    def studies() -> Iterator[tuple[str, Study | None]]:
+        yield CONSTANT, anchor(ref, constant_frame(ref.frame, NAME), own)
+        for name, table in context.anchors.items():
+            same = table.frame.join(people, on=people.columns, how="semi", nulls_equal=True)
+            yield name, anchor(ref, same, own)
+
     others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
-    if ECHO not in frames:
+    if ECHO not in context.anchors:
         why = "a session table holds no message of the agent to echo"
         others[ECHO] = not_assessed(NO_SESSIONS if ref.aggregated else why)
-    found = Anchors.of(studies, others)
+    found = Anchors.of(studies(), others)
     # The best of all floors is not known where one of them can't be made.
-    return replace(found, studies={}) if ref.aggregated else found
+    return replace(found, scores={}) if ref.aggregated else found
 
 
 def _among(ref: Reference, own: RobustOptions, pool: Pool | None) -> Context | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,30 +47,34 @@ class Anchors:
 
     Attributes
     ----------
-    studies
-        Anchor -> degenerate user scored against the reference.
+    scores
+        Anchor -> score of the degenerate user in each component.
     values
         Anchor -> mean of the four dimensions, or why there is none.
     """
 
-    studies: Mapping[str, Study]
+    scores: Mapping[str, Mapping[str, float]]
     values: Mapping[str, Estimate]
 
     def best(self) -> dict[str, float]:
         """Component -> score of the best degenerate user."""
         found: dict[str, float] = {}
-        for result in self.studies.values():
+        for own in self.scores.values():
             for name in DIMENSIONS:
-                if name in result.scores:
-                    value = result.scores[name].raw
-                    found[name] = max(value, found.get(name, 0.0))
+                if name in own:
+                    found[name] = max(own[name], found.get(name, 0.0))
         return found
 
     @staticmethod
-    def of(studies: Mapping[str, Study], others: Mapping[str, Estimate]) -> Anchors:
-        """Anchors with the mean of their dimensions."""
-        values = {name: behaviour_mean(result) for name, result in studies.items()}
-        return Anchors(studies, {**values, **others})
+    def of(studies: Iterable[tuple[str, Study | None]], others: Mapping[str, Estimate]) -> Anchors:
+        """Anchors with the mean of their dimensions; each study is let go before the next."""
+        scores: dict[str, dict[str, float]] = {}
+        values: dict[str, Estimate] = {}
+        for name, result in studies:
+            if result is not None:
+                scores[name] = {part: score.raw for part, score in result.scores.items()}
+                values[name] = behaviour_mean(result)
+        return Anchors(scores, {**values, **others})
 
 
 def wires_of(result: Study) -> tuple[Tripwire, ...]:

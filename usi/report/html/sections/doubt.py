@@ -6,6 +6,7 @@ from typing import Any
 
 from usi.errors import UsiError
 from usi.report.html.docs import step
+from usi.report.html.sections.again import command
 from usi.report.html.source import Source
 from usi.run.signature import explain
 
@@ -32,7 +33,7 @@ def context(source: Source) -> dict[str, Any]:
         ],
         "warnings": [f"c:/warnings/{k}/message" for k in range(len(card.warnings))],
         "command": command(source),
-        "robust": card.profile.startswith("robust"),
+        "phantom": card.synthetic and "|corpus:phantom@" in card.signature,
     }
 
 
@@ -41,37 +42,3 @@ def _signature(text: str) -> list[str]:
         return explain(text)
     except (UsiError, ValueError):
         return []
-
-
-def command(source: Source) -> str:
-    """The command that repeats the scoring, from the card alone."""
-    card = source.card
-    files = [f.name for f in card.inputs if f.role == "simulator"]
-    people = _corpus(card.signature) or next(
-        (f.name for f in card.inputs if f.role == "human"), "HUMAN"
-    )
-    parts = [
-        "usi score",
-        *files,
-        f"--human {people}",
-        f"--profile {card.profile.partition('@')[0]}",
-    ]
-    seed = card.settings.get("seed")
-    if seed and card.profile.startswith("robust"):
-        parts.append(f"--seed {seed}")
-    for flag, key, usual in (
-        ("--design", "design", "auto"),
-        ("--run-ids", "run_ids", "auto"),
-        ("--cluster", "cluster", "task"),
-    ):
-        value = card.settings.get(key)
-        if value and value != usual:
-            parts.append(f"{flag} {value}")
-    return " ".join((*parts, "-o card.json -o report.html"))
-
-
-def _corpus(signature: str) -> str:
-    for field in signature.split("|"):
-        if field.startswith("corpus:"):
-            return field.removeprefix("corpus:").partition("@")[0]
-    return ""

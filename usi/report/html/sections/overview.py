@@ -38,10 +38,22 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
         "published": other,
         "gate": source.verdict is not None,
         "counts": _counts(source),
-        "people": "people" if source.card.human.is_human else "the reference",
+        "people": _people(source),
+        "among": "random halves" if _of_log(source) else "one batch against another",
         "bounds": any(one.card.index.low is not None for one in ones),
         "spread": any(one.card.index.sd is not None for one in ones),
     }
+
+
+def _of_log(source: Source) -> bool:
+    return source.card.profile.partition("@")[0] == "log"
+
+
+def _people(source: Source) -> str:
+    """What the yardstick is called."""
+    if _of_log(source):
+        return "the real log"
+    return "people" if source.card.human.is_human else "the reference"
 
 
 def _row(one: One) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from usi.estimate import Estimate
+from usi.gate.design import is_unpaired
 from usi.report import view
 from usi.report.figures import build
 from usi.report.figures.inline import draw
@@ -24,6 +26,15 @@ def context(one: One) -> dict[str, Any]:
         "label": view.index_label(card.index),
         "state": one.verdict.verdict if one.verdict else None,
         "needed": [f"{one.v}/needed/{k}" for k in range(len(one.verdict.needed))]
+        if one.verdict
+        else [],
+        "more": _more_tasks(one),
+        "unit": "clusters" if is_unpaired(card) else "tasks",
+        "warned": [
+            f"{one.v}/checks/{k}/message"
+            for k, check in enumerate(one.verdict.checks)
+            if check.state == "warning"
+        ]
         if one.verdict
         else [],
         "reasons": [f"{one.v}/reasons/{k}" for k in range(len(one.verdict.reasons))]
@@ -64,7 +75,30 @@ def _furthest(one: One) -> dict[str, Any] | None:
         "points": f"{one.s}/lost/{place}/points",
         "what": spec.description if spec else "",
         "gap": feature.gap is not None and feature.gap.ok,
+        "chance": _may_be_chance(feature.gap),
+        "surest": next((gap.feature for gap in one.part.gaps if gap.points is not None), None),
     }
+
+
+def _may_be_chance(gap: Estimate | None) -> bool:
+    """Whether the bounds of a gap hold 0."""
+    if gap is None or gap.low is None or gap.high is None:
+        return False
+    return gap.low <= 0 <= gap.high
+
+
+def _more_tasks(one: One) -> str | None:
+    """The need that asks for most tasks; ``None`` where tasks alone don't settle every part."""
+    if one.verdict is None:
+        return None
+    tasks = {
+        need.part: (need.amount, k)
+        for k, need in enumerate(one.verdict.needed)
+        if need.kind == "tasks" and need.amount is not None and need.now is not None
+    }
+    if not tasks or {need.part for need in one.verdict.needed} - set(tasks):
+        return None
+    return f"{one.v}/needed/{max(tasks.values())[1]}"
 
 
 def easy_mode(one: One) -> dict[str, Any] | None:
@@ -92,6 +126,7 @@ def _rows(one: One) -> list[dict[str, Any]]:
             {
                 "name": name,
                 "p": f"{one.c}/{tail}",
+                "floor": part.floor is not None,
                 "human": f"c:/human/{tail}",
                 "asked": f"{one.v}/checks/{places[name]}/threshold" if name in asked else None,
                 "state": one.verdict.checks[places[name]].state
