@@ -29,6 +29,7 @@ from usi.score.assembly import (
     make_context,
     read_candidates,
     read_people,
+    with_declared,
 )
 from usi.score.identity import with_identities
 from usi.score.inputs import split_by_simulator, with_keys

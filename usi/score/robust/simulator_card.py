@@ -238,11 +238,11 @@ def simulator_card(
         left_out=merged(
             session_reasons(table, design),
             repair_counts(table),
+            stamp_counts(table),
             language_counts(table),
             outcome_counts(result.success, human=False),
             context.left_out.get(name, {}),
         ),
-            stamp_counts(table),
         warnings=warnings_of(result, answers.warning if answers else None),
         signature=signature,
         design="paired" if design.paired else "unpaired",

@@ -79,6 +79,7 @@ def _feature(one: One, name: str, pointer: str, points: str | None) -> dict[str,
         "dimension": part.dimension,
         "what": spec.description if spec else "",
         "scored": part.scored and part.score.ok,
+        "why": part.note is not None and not part.score.ok,
     }
 
 
