@@ -41,6 +41,7 @@ def _row(spec: FeatureSpec) -> str:
     scored += ["paired"] if spec.scope == "paired" else []
     scored += ["complement"] if spec.pole == "complement" else []
     scored += ["tripwire"] if spec.tripwire else []
+    scored += ["of the harness"] if spec.harness else []
     cells = (spec.name, spec.dimension, spec.description, f"`{made}`", spec.unit, ", ".join(scored))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

@@ -41,6 +41,21 @@ looks at it beside the score.
 """
 
 
+NOTES = {
+    "user_latency": """**user_latency**: how fast a person types, or a harness calls its model. It tells a simulator at
+once and says nothing about its words: no score, classifier, distance, tripwire or sign of gaming
+looks at it. Of a session it is the geometric mean over turns, of a side that over sessions; sides
+are compared as durations are, 1 - tanh(|difference of the mean logarithms| / 2). Without stamps
+on one side it is not assessed (`no time stamps`). Which formats have them: [formats](formats.md).
+
+- counts: agent 12:00:00, user 12:00:10 and agent 12:01:00, user 12:01:40: 20 seconds, the root
+  of 10 x 40; two messages of the user after one of the agent each count from that one
+- does not count: an opening of the user; a message without a stamp, or after one without; calls
+  without words and stop marks; a user's turn at or before the agent's message, which is counted
+  on the scorecard""",
+}
+
+
 def render() -> str:
     """The page."""
     entries = _entries()
@@ -57,6 +72,8 @@ def render() -> str:
             entry = entries.get(spec.numerator) or entries.get(spec.name)
             if entry:
                 lines += _entry(spec.name, entry)
+            if spec.name in NOTES:
+                lines += [NOTES[spec.name], ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -72,6 +89,7 @@ def _marks(spec: FeatureSpec) -> str:
     marks = ["paired"] if spec.scope == "paired" else []
     marks += ["tripwire"] if spec.tripwire else []
     marks += ["complement is counted"] if spec.pole == "complement" else []
+    marks += ["never scored"] if spec.harness else []
     return ", ".join(marks)
 
 

@@ -246,3 +246,40 @@ def test_an_aggregate_keeps_no_latency_of_single_people(
     logs = rows.filter(rows["task"] == "airline_0").row(0, named=True)
     assert 3 * math.log(5) < logs["user_latency.sum"] < 3 * math.log(80)
     assert set(rows.filter(rows["task"] != "airline_0")["user_latency.sum"]) == {0.0}
+
+
+def test_every_form_shows_unit_n_and_reason(cards: dict[str, Any]) -> None:
+    import csv
+    import html
+    import io
+    import re
+
+    from usi.report import csv_out, markdown
+    from usi.report.html.page import render
+
+    for kind, why in (("stamped stamped", ""), ("stamped plain", "no time stamps")):
+        found = cards[kind]
+        own = latency(found)
+        lines = markdown.render(found).splitlines()
+        [line] = [line for line in lines if line.startswith("| user\\_latency")] or [
+            line for line in lines if line.startswith("| user_latency")
+        ]
+        assert f"reported only: {REASON}" in line
+        assert f"{own.human.value:.3f}" in line
+        assert ("no time stamps" in line) == bool(why)
+        [row] = [
+            row
+            for row in csv.DictReader(io.StringIO(csv_out.render(found)))
+            if row["part"] == "user_latency"
+        ]
+        assert (row["kind"], row["unit"]) == ("style", "seconds")
+        assert row["reason"] == (f"{REASON}; {why}" if why else REASON)
+        assert row["n"] == ("0" if why else "120")
+        page = render(found)
+        [told] = re.findall(r"<tr[^>]*><th[^>]*>user latency.*?</tr>", page, re.DOTALL)
+        text = html.unescape(re.sub(r"<[^>]+>", " ", told))
+        assert REASON in text
+        assert "seconds" in text
+        assert f"{own.human.value:.2f}" in text
+        assert re.search(r"\b120\b.*,", text)
+        assert ("no time stamps" in text) == bool(why)

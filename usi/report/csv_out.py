@@ -55,12 +55,12 @@ def _rows(
                 "points_lost": part.lost_points if name == "index" else lost.get(name),
             }
         )
-    for name, feature in side.features.items():
+    for name, feature in (*side.features.items(), *side.style.items()):
         gap = feature.gap
         rows.append(
             {
                 "simulator": side.name,
-                "kind": "feature",
+                "kind": "feature" if name in side.features else "style",
                 "part": name,
                 "unit": feature.unit,
                 "people": feature.human.value,
@@ -71,7 +71,7 @@ def _rows(
                 "points_lost": lost.get(name),
                 "n": feature.simulator.n,
                 "status": feature.score.status,
-                "reason": feature.score.reason,
+                "reason": "; ".join(w for w in (feature.note, feature.score.reason) if w) or None,
             }
         )
     return rows
