@@ -15,9 +15,12 @@ from simulate.test_users import talk
 
 from usi.errors import InputError, UsageError
 from usi.records import Session
+from usi.simulate.agents.outside import OutsideAgents
 from usi.simulate.candidates import read_agent, read_users
 from usi.simulate.judge import keys_of
-from usi.simulate.questions import read_instrument
+from usi.simulate.questions import published_instrument, read_answers, read_instrument
+from usi.simulate.users.outside import OutsideUsers, OverCall
+from usi.simulate.users.scripted import PRESETS, ScriptedUsers
 
 
 @pytest.mark.parametrize(
@@ -131,6 +134,58 @@ def test_a_long_talk_reaches_a_process_that_reads_slowly(tmp_path: Path) -> None
     assert process.ask(b"y\n", 20.0) == b"2"
     process.close()
     assert not process.alive
+
+
+class Odd:
+    """Answers that no JSON holds."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def __call__(self, request: dict[str, Any]) -> Any:
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+
+CIRCLE: dict[str, Any] = {"content": "x"}
+CIRCLE["self"] = CIRCLE
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"content": {1, 2}}, "malformed_response"),
+        (object(), "malformed_response"),
+        (CIRCLE, "malformed_response"),
+        ({"content": float("nan")}, "malformed_response"),
+        ({"content": "hi", "cost": "much"}, "malformed_response"),
+        ({"content": "hi", "cost": float("inf")}, "malformed_response"),
+        ({"content": "hi", "tokens_in": -1}, "malformed_response"),
+        (SystemExit(3), "plugin_error"),
+        (KeyboardInterrupt(), "plugin_error"),
+    ],
+)
+def test_answers_that_no_json_holds_are_infrastructure(answer: Any, reason: str) -> None:
+    users = OutsideUsers(OverCall(Odd(answer), "odd"), {"kind": "callable", "name": "odd"})
+    episode = talk(users)
+    assert episode.termination == reason
+    assert episode.usage.cost == 0.0
+
+
+@pytest.mark.parametrize("deep", ["[" * 200_000, '{"a":' * 200_000])
+def test_nesting_without_end_ends_nothing_else(server: Server, deep: str) -> None:
+    server.says({"raw": deep.encode()})
+    assert talk(read_users(server.url, domain="tiny")[1]).termination == "malformed_response"
+    calls = [{"tool_calls": [{"name": "add", "arguments": deep}]}, {"content": "done"}]
+    told = iter([*calls, *calls[1:] * 9])
+    act = OverCall(lambda _: next(told), "act")
+    agent = OutsideAgents(act, {"kind": "callable", "name": "act"})
+    episode = talk(ScriptedUsers(PRESETS["terse"]), agent=agent)
+    assert episode.grade is not None
+    (result,) = [m["content"] for m in episode.messages if m["role"] == "tool"]
+    assert "no JSON object" in result
+    assert read_answers(published_instrument(), deep)[1] == ["the answer is no JSON object"]
 
 
 def test_an_endpoint_can_not_send_the_key_elsewhere(

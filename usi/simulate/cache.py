@@ -15,9 +15,14 @@ from usi.errors import InputError
 _TABLE = "create table if not exists answers (key text primary key, answer text not null)"
 
 
-def canonical(value: Any) -> str:
-    """JSON text that is the same for the same value, whatever the order of keys."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+def canonical(value: Any, *, nan: bool = True) -> str:
+    """JSON text that is the same for the same value, whatever the order of keys.
+
+    Without `nan` a number that JSON does not know is a `ValueError`.
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=nan
+    )
 
 
 def content_key(request: Mapping[str, Any]) -> str:

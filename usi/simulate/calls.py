@@ -139,7 +139,6 @@ class Calls:
                 "or with the cache of the run that is to be repeated"
             )
         answer = self._tried(call, target=target, most=most, per_minute=per_minute)
-        answer = dict(json.loads(canonical(answer)))  # as the cache would give it, to the byte
         runtime.cache.put(key, answer)
         self._count(answer, cached=0)
         return answer
@@ -160,7 +159,7 @@ class Calls:
             runtime.ledger.hold(*most)
             used = Usage(calls=1)
             try:
-                answer = call()
+                answer = _checked(call(), target)
                 used = used + _usage(answer)
                 return answer
             except Transient as fault:
@@ -178,6 +177,23 @@ class Calls:
 
     def _count(self, answer: Answer, *, cached: int) -> None:
         self.usage = self.usage + _usage(answer) + Usage(calls=1, cached=cached)
+
+
+def _checked(answer: Answer, target: str) -> Answer:
+    """The answer as the cache would give it, to the byte; what is no JSON is a fault.
+
+    Somebody else's program may give anything: sets, NaN, endless nesting, a price that is a text.
+    """
+    try:
+        plain = dict(json.loads(canonical(answer, nan=False)))
+    except (TypeError, ValueError, RecursionError) as error:
+        detail = f"{target}: the answer is no JSON ({str(error)[:80]})"
+        raise EpisodeFault("malformed_response", detail) from None
+    for name in ("cost", "tokens_in", "tokens_out"):
+        value = plain.get(name) or 0
+        if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+            raise EpisodeFault("malformed_response", f"{target}: {name} is {value!r:.40}")
+    return plain
 
 
 def _usage(answer: Mapping[str, Any]) -> Usage:

@@ -161,7 +161,7 @@ def _result(call: Mapping[str, Any], state: State) -> Message:
     function = call["function"]
     try:
         arguments = json.loads(function.get("arguments") or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = None
     if isinstance(arguments, dict):
         result = state.call(function["name"], arguments)

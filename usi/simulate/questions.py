@@ -170,6 +170,8 @@ def first_object(text: str) -> dict[str, Any] | None:
     while at >= 0:
         try:
             value, _ = decoder.raw_decode(text, at)
+        except RecursionError:
+            return None  # nested without end: no answer of a survey
         except ValueError:
             at = text.find("{", at + 1)
             continue

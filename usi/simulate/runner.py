@@ -174,7 +174,10 @@ class Run:
         try:
             with ThreadPoolExecutor(max_workers=max(1, plan.concurrency)) as pool:
                 try:
-                    wait([pool.submit(self._one, cell, runtime, progress) for cell in todo])
+                    ended = [pool.submit(self._one, cell, runtime, progress) for cell in todo]
+                    wait(ended)
+                    for one in ended:
+                        one.result()  # what `_one` does not catch must not pass for done
                 except KeyboardInterrupt:
                     runtime.stopping.set()  # what is under way ends and is logged
                     raise

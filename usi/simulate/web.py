@@ -98,7 +98,7 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
         ) from None
     try:
         answer = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Transient("malformed_response", f"{url}: the answer is no JSON") from None
     if not isinstance(answer, dict):
         raise Transient("malformed_response", f"{url}: the answer is no JSON object")

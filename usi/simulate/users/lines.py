@@ -60,8 +60,9 @@ class LineProcess:
         Broken
             No whole line came, or one too many.
         """
-        if self._read or select.select([self._out], [], [], 0)[0]:
-            self._take()
+        if not self._read and select.select([self._out], [], [], 0)[0]:
+            self._take()  # which tells where it has ended
+        if self._read:
             raise Broken("wrote a line that nobody asked for (print to stderr instead)")
         end, unsent = time.monotonic() + timeout, memoryview(line)
         while unsent or b"\n" not in self._read:

@@ -170,7 +170,7 @@ class ModelUser:
         found = str(answer or "")
         try:
             verdict = json.loads(found[found.index("{") : found.rindex("}") + 1])
-        except ValueError:
+        except (ValueError, RecursionError):
             return True
         return not (isinstance(verdict, dict) and verdict.get("ok") is False)
 

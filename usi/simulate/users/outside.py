@@ -143,7 +143,7 @@ class OverProcess:
             raise EpisodeFault("user_process_failed", f"{self.command}: {why}") from None
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             raise EpisodeFault(
@@ -183,7 +183,7 @@ class OverCall:
     def _call(self, request: Mapping[str, Any]) -> Answer:
         try:
             answer = self.function(dict(request))
-        except Exception as error:  # noqa: BLE001  (somebody else's code may raise anything)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001  (theirs)
             detail = f"{self.name}: {type(error).__name__}: {error}"
             raise EpisodeFault("plugin_error", detail) from None
         if isinstance(answer, dict):
