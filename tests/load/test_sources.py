@@ -13,6 +13,7 @@ import zipfile
 
 import pyarrow as pa
 import pytest
+from helpers import shared
 
 from usi.errors import InputError, UsageError
 from usi.load import LoadOptions, archive, group_by_simulator, open_sessions, source
@@ -97,6 +98,33 @@ def test_folders_are_walked_in_sorted_order(write, tmp_path):
     assert [s.simulator for s in stream] == ["b", "c"]
     assert "LICENSE" in stream.notes.remarks[0]
     assert "survey_comparable_b" in stream.notes.remarks[0]
+
+
+def test_archives_in_a_folder_are_read_as_they_are_alone(write, tmp_path):
+    folder = write("d/README.md", "x").parent
+    with tarfile.open(folder / "b.tar.xz", "w:xz") as archive:
+        for name, content in (("LICENSE", b"x"), ("c.json", runs(1))):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    (folder / "a.json.gz").write_bytes(gzip.compress(runs(2)))
+    stream = open_sessions(folder)
+    assert [(s.simulator, s.session_id) for s in stream] == [
+        (s.simulator, s.session_id) for part in ("a.json.gz", "b.tar.xz")
+        for s in open_sessions(folder / part)]  # fmt: skip
+    assert [file.name.removeprefix(f"{folder}/") for file in stream.notes.files] == [
+        "a.json.gz", "b.tar.xz/c.json"]  # fmt: skip
+    assert "b.tar.xz/LICENSE" in stream.notes.remarks[0]
+    (folder / "bad.zip").write_bytes(b"PK\x03\x04 no archive")
+    with pytest.raises(InputError, match=r"bad\.zip.*damaged"):
+        open_sessions(folder)
+
+
+def test_a_real_folder_with_a_packed_corpus(tmp_path):
+    alone = open_sessions(shared("data/star/dialogues_even.tar.xz"))
+    inside = open_sessions(shared("data/star"))
+    assert next(alone) == next(inside)
+    assert inside.label == alone.label
 
 
 def test_a_folder_of_mixed_things_is_one_message(write, tmp_path):

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from usi.errors import InputError
-from usi.load.source import BUFFER, EXPANDED_FREELY, MAX_RATIO, Source, Window
+from usi.load.source import BUFFER, EXPANDED_FREELY, MAX_RATIO, PACKED, Source, Window
 
 MAX_MEMBERS = 100_000
 _OUTSIDE = re.compile(r"^([/\\]|[A-Za-z]:)|(^|[/\\])\.\.([/\\]|$)|\x00")
@@ -27,6 +27,14 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 _TAIL = 2**16 + 22 + 76
 """Bytes at the end of a zip that hold its end records, with the longest comment."""
 _USTAR = slice(257, 262)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+def may_be_archive(source: Source) -> bool:
+    """Whether the first stored bytes are those of an archive or of something compressed."""
+    with source.open_stored() as stored:
+        head: bytes = stored.read(512)
+    return head.startswith((*_ZIP, *PACKED)) or head[_USTAR] == b"ustar"
 
 
 def members(source: Source) -> list[Source] | None:
@@ -39,7 +47,7 @@ def members(source: Source) -> list[Source] | None:
     """
     with source.open() as stream:
         head = stream.read(512)
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if head.startswith(_ZIP):
         found = list(_zip_members(source))
     elif head[_USTAR] == b"ustar":
         found = list(_tar_members(source))

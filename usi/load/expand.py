@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from usi.errors import InputError
-from usi.load.archive import members
+from usi.load.archive import may_be_archive, members
 from usi.load.inspect_log import join_eval
 from usi.load.source import STDIN, Source, file_source, stdin_source, walk
 from usi.load.star import join_dialogues
@@ -41,7 +41,9 @@ def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Sourc
         inside = list(walk(path, name))
         for file, shown in inside:
             _check_no_pipe(file, shown)
-        found = [_log_or_file(file_source(file, shown, name)) for file, shown in inside]
+        found = []
+        for file, shown in inside:
+            found += _file_or_members(file_source(file, shown, name), aside)
         return _without_documentation(found, name, "folder", aside)
     if not path.exists():
         raise InputError("there is no such file or folder", file=name)
@@ -65,12 +67,15 @@ def _check_no_pipe(path: Path, name: str) -> None:
         raise InputError("is a pipe, no file; give - and pass it to stdin", file=name)
 
 
-def _log_or_file(source: Source) -> Source:
-    """An ``.eval`` log of a folder as one source; other archives of a folder stay closed."""
-    if not source.filename.endswith(".eval"):
-        return source
+def _file_or_members(source: Source, aside: list[str]) -> list[Source]:
+    """A file of a folder; of an archive its members, an ``.eval`` log as one source."""
+    if is_beside_data(source.filename) or not may_be_archive(source):
+        return [source]
     found = members(source)
-    return (join_eval(source, found) if found else None) or source
+    if found is None:
+        return [source]
+    log = join_eval(source, found)
+    return [log] if log else _without_documentation(found, source.name, "archive", aside)
 
 
 def is_beside_data(filename: str) -> bool:

@@ -28,6 +28,9 @@ MAX_RATIO = 200
 """A file that grows beyond `EXPANDED_FREELY` and by more than this factor is taken for a bomb."""
 
 
+_GZIP, _XZ, _ZSTD = b"\x1f\x8b", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+PACKED = (_GZIP, _XZ, _ZSTD)
+"""First bytes of what is compressed."""
 _BROKEN = (EOFError, OSError, RuntimeError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
 """What damaged or unreadable files make the standard library raise."""
 
@@ -176,11 +179,11 @@ class Source:
 def decompressor(stored: Any) -> Any:
     """A reader of the decompressed bytes, or ``None`` where the bytes are not compressed."""
     magic = stored.peek(8)[:8]
-    if magic.startswith(b"\x1f\x8b"):
+    if magic.startswith(_GZIP):
         return gzip.GzipFile(fileobj=stored)
-    if magic.startswith(b"\xfd7zXZ\x00"):
+    if magic.startswith(_XZ):
         return lzma.LZMAFile(stored)
-    if magic.startswith(b"\x28\xb5\x2f\xfd"):
+    if magic.startswith(_ZSTD):
         import pyarrow as pa
 
         return pa.CompressedInputStream(pa.PythonFile(stored, mode="r"), "zstd")
