@@ -106,6 +106,28 @@ def test_people_stand_near_the_simulator_that_is_a_copy_of_them():
     assert CARD.human.components["reaction"].value > 60
 
 
+def test_where_people_are_not_compared_with_each_other_the_card_says_why():
+    one = score(draw(60, 1, seed=1), SIM).human
+    assert one.n.batches == 1
+    assert "at least two batches of the same tasks" in one.index.reason
+    # Seven rounds that have no task in common, as rounds of collection may be.
+    apart = HUMAN.with_columns(batch=pl.col("task").rank("dense").cast(pl.Int64) % 7 + 1)
+    rounds = score(apart, SIM).human
+    assert (rounds.n.batches, rounds.index.value) == (7, None)
+    assert "the 5 largest of 7" in rounds.index.reason
+    assert "share too little" in rounds.index.reason
+    assert "at least two batches" not in rounds.index.reason
+
+
+def test_people_are_compared_over_their_largest_batches():
+    """Five whole rounds after two of one session each: the first two are no rounds to compare."""
+    whole = draw(60, 5, seed=1).with_columns(batch=pl.col("batch") + 2)
+    stray = whole.head(2).with_columns(batch=pl.Series([1, 2]), session_id=pl.Series(["x", "y"]))
+    found = score(pl.concat([stray, whole]), SIM).human
+    assert found.n.batches == 7
+    assert found.index.value == pytest.approx(score(whole, SIM).human.index.value, abs=1e-9)
+
+
 def test_gaps_have_the_sign_of_the_named_feature():
     shy = draw(60, 2, seed=2, side="simulated", shift={"casual": -2.0, "politeness": 1.5})
     card = score(HUMAN, shy).simulators[0]

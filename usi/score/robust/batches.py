@@ -20,13 +20,20 @@ from usi.score.robust.terms import PARTS, Terms, all_terms
 
 Array = NDArray[np.float64]
 MOST_SPLITS = 5
-"""Batches and runs that people are compared with people over (the first ones)."""
+"""Batches and runs that people are compared with people over: the largest, ties by their order."""
 CONTEXT_REPLICATES = 500
 
 
 def _one_bin(side: SideSums) -> SideSums:
     """All sessions in one bin: bins made of people's outcomes can't compare people with people."""
     return replace(side, bins=("all tasks",), bin=np.zeros_like(side.bin))
+
+
+def _largest(side: SideSums) -> list[int]:
+    """The splits with the most sessions, in their own order."""
+    sizes = np.bincount(side.split, weights=side.sessions, minlength=len(side.splits))
+    order = sorted(range(len(sizes)), key=lambda k: (-sizes[k], k))
+    return sorted(order[:MOST_SPLITS])
 
 
 def _split(side: SideSums, index: int) -> SideSums:
@@ -130,8 +137,8 @@ def versus_humans(result: Study, *, bounds: bool = True) -> Context:
         return Context({}, None, not_assessed(reason))
     if result.bins.source == LEAVE_ONE_OUT:
         human, simulator = _one_bin(human), _one_bin(simulator)
-    batches = [_split(human, j) for j in range(min(MOST_SPLITS, len(human.splits)))]
-    runs = [_split(simulator, r) for r in range(min(MOST_SPLITS, len(simulator.splits)))]
+    batches = [_split(human, j) for j in _largest(human)]
+    runs = [_split(simulator, r) for r in _largest(simulator)]
     people = _mean_over(
         list(combinations(batches, 2)),
         result,

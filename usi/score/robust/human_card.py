@@ -9,7 +9,7 @@ from usi.estimate import Estimate, not_assessed
 from usi.features.spec import HARNESS, FeatureSpec
 from usi.score.options import ScoreContext
 from usi.score.robust.aggregated import NO_SESSIONS
-from usi.score.robust.batches import Context
+from usi.score.robust.batches import MOST_SPLITS, Context
 from usi.score.robust.bounds import maybe, tidy
 from usi.score.robust.icc import icc1
 from usi.score.robust.left_out import merged, no_gaps
@@ -53,7 +53,7 @@ def human_card(
         Sessions of the reference that no simulator was compared with, by reason.
     """
     parts: dict[str, Component] = {}
-    alone = NO_SESSIONS if ref.aggregated else ONE_BATCH
+    alone = _alone(ref, among)
     survey = "see human_kappa of the simulators" if any(sheets(ref.frame)) else NO_SURVEY
     for name in COMPONENTS:
         value = among.components.get(name) if among else None
@@ -94,6 +94,22 @@ def human_card(
         redistribute=context.redistribute,
         terms=context.terms,
         expires=context.expires,
+    )
+
+
+def _alone(ref: Reference, among: Context | None) -> str:
+    """Why people are not compared with each other, where they are not."""
+    batches = ref.frame["batch"].drop_nulls().n_unique()
+    if ref.aggregated:
+        return NO_SESSIONS
+    if batches < 2:
+        return ONE_BATCH
+    if among is None:
+        return f"no tasks are known that the {batches} batches share"
+    most = f"the {MOST_SPLITS} largest of {batches}" if batches > MOST_SPLITS else f"{batches}"
+    return (
+        f"people are compared batch by batch ({most}), and some two of these batches share too "
+        "little for every component"
     )
 
 
