@@ -333,6 +333,15 @@ def test_what_people_wrote_in_the_manifest_stays(tmp_path: Path) -> None:
     assert verified.code == 0, verified.out
 
 
+def test_an_agent_can_not_command_the_persons_terminal(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text("def act(request):\n    return 'hi \\x1b[2J\\x1b]0;t\\x07'\n")
+    done = usi("simulate", "human", *DESK, "--agent", "callable:loud:act", "--tasks", "price",
+               "-o", "c", stdin=b"yes\nhello\n/stop\n", cwd=tmp_path)  # fmt: skip
+    assert "agent: hi " in done.out
+    assert "\x1b" not in done.out
+    assert "\x07" not in done.out
+
+
 def test_a_person_plays_in_a_terminal(tmp_path: Path) -> None:
     """A real terminal: what is written comes back as typed."""
     folder = tmp_path / "c"

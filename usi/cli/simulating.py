@@ -12,6 +12,7 @@ from typing import Any
 from usi.cli.console import note, out
 from usi.errors import InputError, UsageError
 from usi.load.labels import simulator_label
+from usi.report.text import printable
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.cache import Cache
 from usi.simulate.calls import Runtime
@@ -316,6 +317,11 @@ class _Priced:
     settings: Any
 
 
+def _show(line: str) -> None:
+    """A line on the person's terminal; what an agent says can't command it."""
+    print(printable(line, newlines=True), flush=True)
+
+
 def human(
     *,
     domain: str,
@@ -360,7 +366,7 @@ def human(
         return opened[0]
 
     try:
-        stored = play(plan, begin, read, lambda line: print(line, flush=True))
+        stored = play(plan, begin, read, _show)
     except Left:
         raise UsageError("no consent was given: nothing is stored") from None
     finally:
