@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from usi.estimate import Estimate
+from usi.gate.assessable import assessable
 from usi.gate.bounds import ALPHA, Bounded, bounded, quantile
 from usi.gate.criteria import GATED, Criteria
 from usi.gate.design import clusters, is_unpaired
@@ -69,7 +70,8 @@ def _need(check: Check, simulator: SimulatorCard, criteria: Criteria, sizes: Siz
             return _score_need(check, part, bound, alpha, sizes)
     if check.id == "success_gap" and check.value is not None:
         return _gap_need(check, sizes)
-    return [_other_need(check, simulator, sizes)]
+    found = assessable(check, simulator, criteria, sizes.unit)
+    return [found or _other_need(check, simulator, sizes)]
 
 
 def _estimate(simulator: SimulatorCard, name: str) -> Estimate | None:
@@ -183,9 +185,13 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         "survey_kappa": "more survey answers, and a second human rating of the same sessions "
         "where the humans' own agreement is not known",
         "survey_bias": "more survey answers",
+        "corpus_expires": "score against a corpus that may still be used, or renew its terms",
+        "allow_research_only": "score against a corpus that is free for this use, or set "
+        "allow_research_only = true where the verdict is for research",
+        "identity": "score the simulator again as it is now",
     }
-    kinds = {"max_age_days": "rescore", "gaming": "nothing"}
-    text = texts.get(part, f"data that let it be assessed; now: {check.message}")
+    kinds = {"max_age_days": "rescore", "gaming": "nothing", "identity": "rescore"}
+    text = texts.get(part, f"more {sizes.unit}, runs or batches; now: {check.message}")
     return Need(part=part, kind=kinds.get(part, "data"), text=f"{part}: {text}")
 
 
