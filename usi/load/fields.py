@@ -83,6 +83,8 @@ def number(value: Any, name: str) -> float | None:
     raise BadField(name, f"must be a number, true, false or null, not {kind(value)}")
 
 
+STAMPS: frozenset[str] = frozenset(("timestamp", "created_at", "time"))
+"""Keys of messages that hold a time stamp; the first that is there, in this order, is read."""
 ReadTime = Callable[[Mapping[str, Any], str], datetime | None]
 """A message and the name of its place -> its time (`usi.load.times`)."""
 
@@ -107,7 +109,7 @@ def turn_of(message: Any, field: str, time: ReadTime) -> Turn:
         get("content", MISSING),
         calls,
         name if isinstance(name, str) else None,
-        time(message, field),
+        None if STAMPS.isdisjoint(message) else time(message, field),
     )
 
 

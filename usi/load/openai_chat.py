@@ -12,11 +12,11 @@ from typing import Any
 
 from usi.load import usi_jsonl
 from usi.load.context import Context
-from usi.load.fields import BadField, kind, messages_of, record_of
+from usi.load.fields import STAMPS, BadField, kind, messages_of, record_of
 from usi.load.parts import text_of
 from usi.load.reader import About, carries
 from usi.load.sample import Sample
-from usi.load.times import STAMPS, time_of
+from usi.load.times import time_of
 from usi.records import MISSING, Session
 
 NAME = "openai-chat"

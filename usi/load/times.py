@@ -18,12 +18,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from usi.load.context import Context
-from usi.load.fields import BadField, kind, turns_of
+from usi.load.fields import STAMPS, BadField, kind, turns_of
 from usi.records import Turn
 
-STAMPS: frozenset[str] = frozenset(("timestamp", "created_at", "time"))
-"""Keys of messages that hold a stamp, in formats that have no fixed one; the first that is there,
-in the order `timestamp`, `created_at`, `time`, is read."""
 UNREADABLE = "field: a time stamp that can't be read"
 MIXED = "field: time stamps of a session, some with a time zone and some without"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -136,8 +133,6 @@ def own_time(message: Mapping[str, Any], field: str, context: Context) -> dateti
     BadField
         `time` is no text, or no moment in ISO 8601.
     """
-    if STAMPS.isdisjoint(message):
-        return None
     value = message.get("time")
     if value is None:
         others = {name: found for name, found in message.items() if name != "time"}
