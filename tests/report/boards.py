@@ -54,6 +54,14 @@ def components(*values: float) -> dict[str, float]:
     return dict(zip(PARTS, values, strict=True))
 
 
+def bounded(*values: float) -> dict[str, Estimate]:
+    """Components with bounds 2.5 below and 1.25 above."""
+    return {
+        name: Estimate(value=value, low=max(0.0, value - 2.5), high=value + 1.25)
+        for name, value in components(*values).items()
+    }
+
+
 def rankings(name: str = HOSTILE, *, expired: bool | None = False) -> Rankings:
     """Three simulators, the first two tied; one table."""
     rows = (
@@ -68,9 +76,9 @@ def rankings(name: str = HOSTILE, *, expired: bool | None = False) -> Rankings:
         human_name="people",
         ranking=Ranking(rows, 2.34, 0.95, 0.44),
         components={
-            name: components(90.5, 80.0, 70.0, 60.0, 88.0),
-            "b/two~": components(9.5, 81.0, 71.0, 61.0, 89.0),
-            "third": components(20.5, 10.0, 0.0, 1.0, 2.0),
+            name: bounded(90.5, 80.0, 70.0, 60.0, 88.0),
+            "b/two~": bounded(9.5, 81.0, 71.0, 61.0, 89.0),
+            "third": bounded(20.5, 10.0, 0.0, 1.0, 2.0),
         },
         human_components=components(91.0, 98.0, 90.0, 89.0, 93.75),
         entries={

@@ -21,7 +21,6 @@ from usi.gate.evidence import (
     sidecar_path,
 )
 from usi.gate.rank import Ranking, rank_scores
-from usi.score.robust.bounds import tidy
 from usi.score.robust.terms import PARTS
 from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
@@ -41,7 +40,7 @@ class Leaderboard:
     ranking
         Rank intervals and tie groups.
     components
-        Name -> component -> value, for the table.
+        Name -> component -> score with the bounds that a gate decides by.
     human_components
         Component -> value of people among themselves.
     entries
@@ -53,7 +52,7 @@ class Leaderboard:
     human: Estimate
     human_name: str
     ranking: Ranking
-    components: dict[str, dict[str, float]]
+    components: dict[str, dict[str, Estimate]]
     human_components: dict[str, float | None]
     entries: dict[str, Entry]
 
@@ -178,7 +177,7 @@ def _board(
         human_name=human.name,
         ranking=rank_scores(names, values, draws, alpha=alpha),
         components={
-            name: {part: tidy(own.raw) for part, own in found.terms.items()}
+            name: {part: plain_estimate(found.simulator.components[part]) for part in found.terms}
             for name, found in zip(names, group, strict=True)
         },
         human_components={

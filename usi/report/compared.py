@@ -96,9 +96,10 @@ def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
     rows = [(*first, *("-" if (v := own.get(p)) is None else f"{v:.1f}" for p in PARTS))]
     for row in board.ranking.rows:
         parts = board.components[row.name]
-        cells = [f"{parts[name]:.1f}" if name in parts else "-" for name in PARTS]
+        cells = [_bounded(parts[name]) if name in parts else "-" for name in PARTS]
         ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
-        rows.append((str(row.group), ranks, row.name, f"{row.value:.1f}", *cells))
+        index = _bounded(board.entries[row.name].index)
+        rows.append((str(row.group), ranks, row.name, index, *cells))
     k = len(board.ranking.rows)
     notes = [_SYNTHETIC] if board.synthetic else []
     if k > 1:
@@ -111,8 +112,17 @@ def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
         ]
     for row in board.ranking.rows:
         notes += [f"{row.name}: {doubt}" for doubt in board.entries[row.name].doubts]
+    notes.append("[low, high] are the bounds that a gate decides by, each with 95 %.")
     notes.append(f"signature {board.signature}")
     return Grid("Ranking", head, tuple(rows), (*notes, *more))
+
+
+def _bounded(value: Estimate) -> str:
+    if value.value is None:
+        return "-"
+    if value.low is None or value.high is None:
+        return f"{value.value:.1f}"
+    return f"{value.value:.1f} [{value.low:.1f}, {value.high:.1f}]"
 
 
 def plan_grids(found: Plan) -> tuple[Grid, ...]:
