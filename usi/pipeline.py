@@ -336,7 +336,10 @@ def score_with_tables(
         card = _diagnosed(card, people.tables[""], candidates.tables, options, progress)
     card = with_identities(card, candidates.identities)
     card = with_load_facts(
-        card, candidates.tables, {**candidates.losses, "": people.losses.get("", [])}
+        card,
+        candidates.tables,
+        {**candidates.losses, "": people.losses.get("", [])},
+        candidates.episodes,
     )
     card = with_agents(card, candidates.tables)
     read = tuple(all_files(people, candidates, files))

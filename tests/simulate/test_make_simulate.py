@@ -98,6 +98,18 @@ def test_the_owner_learns_that_reward_1_hides_skipped_confirmations(made: Path) 
         assert one["way"]["broken"]["confirmation"][1] == round(hidden["value"] * hidden["n"])
 
 
+def test_the_scorecard_has_what_the_results_have(made: Path) -> None:
+    card = json.loads((made / "card.json").read_text())
+    cards = {sim["name"]: sim["episodes"] for sim in card["simulators"]}
+    for one in json.loads((made / "results.json").read_text())["simulators"]:
+        own, way = cards[one["simulator"]], one["way"]
+        assert own["checked"] == way["checked"] == 96
+        assert {b["rule"]: [b["sessions"], b["rewarded"]] for b in own["broken"]} == way["broken"]
+        assert {f["kind"]: f["sessions"] for f in own["findings"]} == one["triage"]
+        for name in ("hidden", "unconfirmed"):
+            assert own[name]["value"] == pytest.approx(way[name]["value"])
+
+
 def test_the_gate_has_decided(made: Path) -> None:
     verdict = json.loads((made / "verdict.json").read_text())
     assert verdict["verdict"] == "PASS"

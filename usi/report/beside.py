@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from usi.estimate import Estimate
 from usi.features.spec import DIMENSIONS
+from usi.score.episodes import Episodes
 from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
 ANCHORS = {
@@ -96,6 +97,7 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
                 f"sessions, people in {wire.human_hits} of {wire.human_sessions}"
             )
     yield from _told_apart(side)
+    yield from _episodes(side.episodes)
     for part in side.subgroups:
         value = part.index
         score = (
@@ -168,6 +170,26 @@ def _told_apart(side: SimulatorCard) -> Iterator[str]:
     spread = side.spread_index
     if spread is not None and spread.value is not None:
         yield f"sessions spread {spread.value:.2f} times as much as those of the reference"
+
+
+def _episodes(found: Episodes | None) -> Iterator[str]:
+    """Rules broken on the way, findings and cost, as the runs recorded them."""
+    if found is None:
+        return
+    if found.checked:
+        rules = ", ".join(f"{b.rule} {b.sessions} ({b.rewarded})" for b in found.broken)
+        yield (
+            f"rules broken on the way in {found.checked:,} checked sessions (of these with "
+            f"reward 1): {rules or 'none'}"
+        )
+    for value, words in ((found.hidden, "broke a rule"), (found.unconfirmed, "skipped a yes")):
+        if value.value is not None and value.value > 0:
+            yield f"reward 1 hides that {value.value:.1%} of {value.n:,} sessions {words}"
+    if found.failed:
+        kinds = ", ".join(f"{f.kind} {f.sessions}" for f in found.findings)
+        yield f"why {found.failed:,} sessions failed (some in several ways): {kinds}"
+    if found.cost_usd:
+        yield f"cost ${found.cost_usd:.4f}, ${found.cost_usd / found.priced:.5f} a session"
 
 
 def _bounds(value: Estimate, digits: int) -> str:

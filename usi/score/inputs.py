@@ -28,6 +28,7 @@ from usi.load.notes import Loss
 from usi.records import Session, Side
 from usi.run.content import combined_content
 from usi.run.manifest import combined_sha256
+from usi.score.episodes import EpisodeTally
 from usi.score.keys import assign_keys
 from usi.score.options import HumanSource, RunIds
 from usi.score.read_files import ReadFile, table_digest, table_file
@@ -65,6 +66,8 @@ class SideInput:
         Session tables of degenerate users made from these sessions, by name.
     identities
         Label of a recorded candidate -> what it is.
+    episodes
+        Label -> what its runs recorded beside the reward.
     """
 
     tables: dict[str, SessionTable] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class SideInput:
     source: Side = "simulated"
     anchors: dict[str, SessionTable] = field(default_factory=dict)
     identities: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    episodes: dict[str, EpisodeTally] = field(default_factory=dict)
 
     def add(self, other: SideInput) -> None:
         """Take what was read of other simulators in, too."""
@@ -86,6 +90,7 @@ class SideInput:
         self.files += other.files
         self.left_out |= other.left_out
         self.losses |= other.losses
+        self.episodes |= other.episodes
         self.remarks += [text for text in other.remarks if text not in self.remarks]
         self.asides += other.asides
         self.synthetic = self.synthetic or other.synthetic
@@ -163,6 +168,7 @@ def read_simulators(
         _say(side, watched.remark(stream.label, profile))
         for label in parts.keys() - {stream.label}:  # what a file lost is told of all in it
             side.losses[label] = [*side.losses.get(label, ()), *stream.notes.losses]
+        side.episodes |= {label or stream.label: t for label, t in watched.episodes.items()}
         _add(side, parts, run_ids)
         if options.name and stream.notes.files:
             own = simulator_label(_base(stream.notes.files[0].name))

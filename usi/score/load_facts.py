@@ -12,6 +12,7 @@ from usi.estimate import Estimate
 from usi.features.table import SessionTable
 from usi.load.notes import Loss
 from usi.load.tau2_errors import TERMINATION
+from usi.score.episodes import EpisodeTally
 from usi.score.scorecard import LoadNote, Scorecard, SimulatorCard
 
 USER_ENDED = f"{TERMINATION}user_error"
@@ -71,11 +72,18 @@ def with_load_facts(
     card: Scorecard,
     tables: Mapping[str, SessionTable],
     losses: Mapping[str, Sequence[Loss]],
+    episodes: Mapping[str, EpisodeTally] | None = None,
 ) -> Scorecard:
-    """The card with errors of its simulators and what loading lost (label ``""``: people)."""
+    """The card with errors of its simulators and what loading lost (label ``""``: people).
+
+    With `episodes` it tells what the runs recorded beside the reward, too.
+    """
+    tallies = episodes or {}
     simulators = []
     for part in card.simulators:
         update: dict[str, object] = {"load_notes": load_notes(losses.get(part.name, ()))}
+        if part.name in tallies:
+            update["episodes"] = tallies[part.name].card()
         table = tables.get(part.name)
         if table is not None:
             counts, share = user_errors(table)

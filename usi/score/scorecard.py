@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from usi.errors import InputError
 from usi.estimate import Estimate
+from usi.score.episodes import Episodes
 
 SCHEMA_VERSION = "2"
 
@@ -283,6 +284,9 @@ class SimulatorCard(SideCard):
     )
     user_error_share: Estimate | None = Field(
         None, description="share of the reviewed sessions with an error of the simulated user"
+    )
+    episodes: Episodes | None = Field(
+        None, description="what runs recorded beside the reward: rules broken, findings, cost"
     )
 
 

@@ -14,6 +14,7 @@ from usi.features.language import ENGLISH, language_of
 from usi.features.spec import IDENTITY_SCHEMA
 from usi.features.table import SessionTable
 from usi.records import Session
+from usi.score.episodes import EpisodeTally
 
 CONTENT = "content_digest"
 """Column of a table in memory: the beginning of the digest of each session's content. It puts
@@ -40,6 +41,8 @@ class Watched:
     glance, default
         Whether sessions in other languages than English are counted in `languages`: for a profile
         that has no means of its own to set them apart; language of those that declare none.
+    episodes
+        What runs recorded beside the reward, by the simulator that sessions name (``""``: none).
     """
 
     sessions: Iterable[Session] | Iterable[tuple[Session, str]]
@@ -49,6 +52,7 @@ class Watched:
     glance: bool = False
     default: str | None = None
     languages: Counter[str] = field(default_factory=Counter)
+    episodes: dict[str, EpisodeTally] = field(default_factory=dict)
     _found: dict[str, list[str | None]] = field(default_factory=dict)
     _echoes: list[pl.DataFrame] = field(default_factory=list)
     _content: list[str] = field(default_factory=list)
@@ -61,6 +65,7 @@ class Watched:
         for session in self._each():
             if session.meta.get("synthetic") is True:
                 self.synthetic = True
+            self.episodes.setdefault(session.simulator or "", EpisodeTally()).see(session)
             if self.glance:
                 code = language_of(session, self.default)
                 if code is not None and code != ENGLISH:

@@ -33,6 +33,7 @@ def context(one: One) -> dict[str, Any]:
         "items": _items(one),
         "tests": _tests(one),
         "passk": _passk(one, Markup(draw(build.passk(curve, card.name)))) if curve else None,
+        "episodes": _episodes(one),
         "subgroups": _subgroups(one),
         "tripwires": [
             (f"{one.c}/tripwires/{k}", wire.alarm) for k, wire in enumerate(card.tripwires)
@@ -42,6 +43,21 @@ def context(one: One) -> dict[str, Any]:
             for name, value in card.gaming.items()
             if value.ok
         ],
+    }
+
+
+def _episodes(one: One) -> dict[str, Any] | None:
+    """Rules broken on the way and findings, where the runs recorded any."""
+    found, at = one.card.episodes, f"{one.c}/episodes"
+    if found is None or not (found.checked or found.failed):
+        return None
+    return {
+        "p": at,
+        "checked": found.checked,
+        "broken": [f"{at}/broken/{k}" for k in range(len(found.broken))],
+        "hidden": found.hidden.ok,
+        "findings": [f"{at}/findings/{k}" for k in range(len(found.findings))],
+        "paid": bool(found.cost_usd),
     }
 
 
