@@ -151,7 +151,8 @@ def test_the_report_opens_in_a_browser(demo: tuple[Done, Path], tmp_path: Path) 
 
 
 def test_the_page_is_small_enough_to_pass_on(demo: tuple[Done, Path]) -> None:
-    assert (demo[1] / "scorecard.html").stat().st_size < 2**20
+    # The limit is 1 MiB; what is added to a page must leave room, or shorten something.
+    assert (demo[1] / "scorecard.html").stat().st_size < 2**20 - 2**16
 
 
 def test_the_kept_report_is_the_page_of_its_own_files(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
@@ -99,7 +100,15 @@ def test_from_the_command_line(logs, tmp_path):
     assert done.code == 1, done.err
     assert "USI-log" in done.out + done.err
     assert "L3 clarification (waiting)" in (tmp_path / "card.md").read_text()
-    assert "SYNTHETIC" in (tmp_path / "card.html").read_text()
+    page = (tmp_path / "card.html").read_text()
+    assert "SYNTHETIC" in page
+    assert "Do these simulated cases behave like real ones?" in page
+    body = re.sub(r"<svg.*?</svg>|<[^>]+>", " ", page.partition("<main")[2], flags=re.DOTALL)
+    for title in ("L1 interaction", "L2 information", "L3 clarification (waiting)",
+                  "L4 rework and routing", "cases of the real log"):  # fmt: skip
+        assert title in body
+    assert not re.search(r"\bconversation\b(?!s)", body.partition("How the numbers were made")[0])
+    assert f"--log-config {logs.config.name}" in body
     again = usi("gate", out, "--tier", "B", "--print", "json")
     assert again.code == 1
     assert json.loads(again.out)["profile"] == "log@1"

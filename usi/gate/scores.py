@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from usi.features.trace import TITLES as TITLES_OF_LOGS
 from usi.gate.bounds import ALPHA, EPS, Bounded, bounded, holm
 from usi.gate.criteria import GATED, Criteria, Minimum
 from usi.gate.design import is_unpaired
@@ -66,7 +67,7 @@ def check_scores(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
 def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshold: float) -> _Score:
     part = simulator.index if name == "index" else simulator.components.get(name)
     required = name in criteria.require.components
-    title = TITLES[name] if name != "index" else simulator.index.name
+    title = _title(simulator, name) if name != "index" else simulator.index.name
     if part is None:
         return _Score(name, title, threshold, None, "not on the scorecard", required)
     if name == "index":
@@ -103,6 +104,13 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
     )
 
 
+def _title(simulator: SimulatorCard, name: str) -> str:
+    """What a component is called, in a log by its own name."""
+    if simulator.index.name == "USI-log":
+        return TITLES_OF_LOGS.get(name, TITLES[name])
+    return TITLES[name]
+
+
 def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Score]:
     parts = [group for group in simulator.subgroups if group.by == by]
     if not parts:
@@ -112,7 +120,7 @@ def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Sco
     for group in parts:
         for name, threshold in minimum.items():
             part = group.index if name == "index" else group.components.get(name)
-            title = f"{TITLES[name]} of {by} {group.value}"
+            title = f"{_title(simulator, name)} of {by} {group.value}"
             score_id = f"subgroup.{by}.{group.value}.{name}"
             if part is None:
                 scores.append(_Score(score_id, title, threshold, None, "not on the scorecard"))

@@ -81,7 +81,8 @@ def _board(board: Leaderboard, at: int, of: int) -> dict[str, Any]:
                 "doubts": [f"{beside}/doubts/{i}" for i in range(len(entry.doubts))],
             }
         )
-    passed = [row["passed"] for row in rows if row["passed"]]
+    passed = [row for row in rows if row["passed"]]
+    expired = [row for row in passed if all(a.expired for a in row["passed"])]
     return {
         "p": place,
         "id": f"table{at + 1}",
@@ -89,8 +90,8 @@ def _board(board: Leaderboard, at: int, of: int) -> dict[str, Any]:
         "rows": rows,
         "first": [row["p"] for row in rows if row["leads"]],
         "admissions": [a for row in rows for a in row["admissions"]],
-        "admitted": len(passed),
-        "expired": sum(all(a.expired for a in records) for records in passed),
+        "admitted": [row for row in passed if row not in expired],
+        "expired": expired,
         "figure": Markup(draw(_figure(board))),
     }
 

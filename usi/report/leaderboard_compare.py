@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from markupsafe import Markup
 
 from usi._version import __version__
-from usi.gate.bounds import ALPHA
 from usi.gate.compare import Difference
 from usi.gate.table import Comparison
 from usi.report.figures import svg
@@ -40,7 +38,6 @@ def render(found: Comparison) -> str:
     features = [row for row in rows if row["part"] not in _SCORES]
     index = next((row for row in scores if row["part"] == "index"), None)
     better, worse = _changed(rows, "better"), _changed(rows, "worse")
-    bounded = sum(row["word"] != "unknown" for row in features)
     drawn = [row for row in found.differences if row.part in _SCORES]
     return fill(
         "compare.html.j2",
@@ -57,11 +54,10 @@ def render(found: Comparison) -> str:
         scores=scores,
         features=features,
         better=better[:_SHOWN],
-        better_more=len(better[_SHOWN:]),
+        better_more=bool(better[_SHOWN:]),
         worse=worse[:_SHOWN],
-        worse_more=len(worse[_SHOWN:]),
-        bounded=bounded,
-        chance=math.ceil(2 * ALPHA * bounded),
+        worse_more=bool(worse[_SHOWN:]),
+        chance=any(row["word"] != "unknown" for row in features),
         figure=Markup(_figure(drawn)),
         notes=[f"m:/notes/{k}" for k in range(len(found.notes))],
     )

@@ -6,9 +6,12 @@ import json
 import re
 from typing import Any
 
+import pytest
 from command import usi
 from report.html.made import Made
-from report.html.walk import at, read
+from report.html.walk import Page, at, read
+
+from usi.features.registry import get_specs
 
 MINUS = "\u2212"
 
@@ -21,6 +24,8 @@ def expected(value: Any, code: str) -> str:
         return str(value)
     if code == "y":
         return {True: "yes", False: "no"}[value]
+    if code in ("m", "n"):
+        return f"{value['amount'] - value['now'] if code == 'm' else len(value):,}"
     digits = {"%": 1, "pp": 1, "pu": 1, "i": 0}.get(code)
     scaled = value * 100 if code in ("%", "pp", "pu") else value
     if code == "p":
@@ -58,33 +63,91 @@ def documents(made: Made) -> dict[str, Any]:
     return {k: json.loads((made.folder / name).read_text()) for k, name in names.items()}
 
 
+def wrong(page: Page, files: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """Claims of a page that the files do not bear out."""
+    return [claim for claim in page.claims if claim[2] != shown(at(files, claim[1]), claim[0])]
+
+
+NAMES = re.compile(
+    r"USI-?R?(log)?\(\d\)|SHA-256|usi (report|gate|plan)|arXiv 2603\.11245|95 %|card\.json"
+)
+"""What is a name and no number of the data: the index with its terms, commands, a paper, a hash."""
+
+
+def loose(page: Page) -> list[str]:
+    """Texts with a digit that say of no place where it comes from."""
+    return [text for text in page.loose if re.search(r"\d", NAMES.sub("", text))]
+
+
 def test_every_number_on_the_page_is_in_the_json(made: Made) -> None:
     files = documents(made)
     page = read(made.html())
     assert len(page.claims) > 2000
     assert {pointer[0] for _, pointer, _ in page.claims} == {"c", "v", "d", "e", "s"}
-    wrong = [
-        (code, pointer, text)
-        for code, pointer, text in page.claims
-        if text != shown(at(files, pointer), code)
-    ]
-    assert wrong == []
+    assert wrong(page, files) == []
 
 
 def test_no_number_stands_there_without_its_place(made: Made) -> None:
-    found = [text for text in read(made.html()).loose if re.search(r"\d", text)]
-    # What is left are names of things: the index with its terms, commands, a paper, a hash.
-    allowed = re.compile(
-        r"USI-?R?\(\d\)|SHA-256|usi (report|gate|plan)|arXiv 2603\.11245|95 %|card\.json"
-    )
-    assert [text for text in found if re.search(r"\d", allowed.sub("", text))] == []
+    assert loose(read(made.html())) == []
 
 
-def test_the_walk_notices_a_wrong_number(made: Made) -> None:
-    files = documents(made)
-    html = re.sub(r'(data-p="1 [^"]*">)(\d)', lambda m: f"{m[1]}9{m[2]}", made.html(), count=1)
-    page = read(html)
-    assert any(t != shown(at(files, p), c) for c, p, t in page.claims)
+CONSTANTS = {"0", "1", "2", "100", "95", "2603.11245", "2000", ".5"}
+"""Numbers of fixed sentences: formulas, the paper, confidence."""
+
+
+NUMBER = re.compile(r"\d[\d.,]*\d|\.?\d")
+
+
+def test_fixed_sentences_hold_constants_or_what_the_signature_says(made: Made) -> None:
+    card = json.loads(made.card.read_text())
+    said = [card["signature"], *card["settings"].values(), *(f["name"] for f in card["inputs"])]
+    said += [answer for side in card["simulators"] for item in side["survey_items"]
+             for answer in item["human_distribution"]]  # fmt: skip
+    said += [spec.description for spec in get_specs("robust")]
+    known = CONSTANTS | set(NUMBER.findall(" ".join(said)))
+    page = read(made.html())
+    assert len(page.fixed) > 50
+    numbers = {
+        (number, text) for text in page.fixed for number in NUMBER.findall(NAMES.sub("", text))
+    }
+    assert len(numbers) > 20
+    assert {pair for pair in numbers if pair[0].replace(",", "") not in known} == set()
+
+
+def test_the_walk_notices_each_kind_of_wrong_number(made: Made) -> None:
+    """One digit changed in a claim of each code is seen, and only there."""
+    files, html = documents(made), made.html()
+    codes = {code for code, _, text in read(html).claims if re.search(r"\d", text)}
+    assert codes >= {"1", "2", "%", "pp", "pu", "i", "p", "e1", "e%", "epp", "b1", "bpp", "s"} - {
+        "b1", "p"
+    }  # fmt: skip
+    for code in codes:
+        place = re.compile(rf'(data-p="{re.escape(code)} [^"]*"[^>]*>)([^<]*?)(\d)')
+        bad, count = place.subn(lambda m: f"{m[1]}{m[2]}{(int(m[3]) + 1) % 10}", html, count=1)
+        assert count == 1, code
+        assert [claim[0] for claim in wrong(read(bad), files)] == [code]
+
+
+def test_the_walk_notices_a_number_without_a_place(made: Made) -> None:
+    html = made.html().replace("</main>", "<p>about 42 sessions</p></main>")
+    assert loose(read(html)) == ["about 42 sessions"]
+
+
+def test_dots_of_the_figure_stand_where_the_numbers_are(made: Made) -> None:
+    card = json.loads(made.card.read_text())
+    parts = ("conversation", "information", "clarification", "reaction", "outcome", "survey")
+    html = made.html()
+    for side in card["simulators"]:
+        figure = html.partition(f"Index and components of {side['name']} in points")[2]
+        figure = figure.partition("</svg>")[0]
+        grid = re.search(r'class="grid" d="M([\d.]+) 8V[\d.]+(?:M[\d.]+ 8V[\d.]+)*M([\d.]+) 8V',
+                         figure)  # fmt: skip
+        assert grid is not None
+        zero, full = float(grid[1]), float(grid[2])
+        drawn = [(float(x) - zero) / (full - zero) * 100
+                 for x in re.findall(r'<circle class="sim" cx="([\d.]+)"', figure)]  # fmt: skip
+        values = [side["index"]["value"]] + [side["components"][part]["value"] for part in parts]
+        assert drawn == pytest.approx([v for v in values if v is not None], abs=0.05)
 
 
 def test_report_from_files_is_the_page_of_the_run(made: Made) -> None:

@@ -19,10 +19,12 @@ class Node:
 
 @dataclass
 class Page(HTMLParser):
-    """``claims``: (code, pointer, text); ``loose``: texts that claim nothing."""
+    """``claims``: (code, pointer, text); ``loose``: texts that claim nothing; ``fixed``: those that
+    never do (``data-static``)."""
 
     claims: list[tuple[str, str, str]] = field(default_factory=list)
     loose: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -69,8 +71,11 @@ class Page(HTMLParser):
             if "data-p" in node.attributes:
                 node.text += data
                 claimed = True
+        static = any("data-static" in node.attributes for node in self.stack)
+        if static and not claimed and data.strip():
+            self.fixed.append(data.strip())
         quiet = ("style", "script", "text", "title")
-        free = any(n.tag in quiet or "data-static" in n.attributes for n in self.stack)
+        free = static or any(node.tag in quiet for node in self.stack)
         if not claimed and not free and data.strip():
             self.loose.append(data.strip())
 

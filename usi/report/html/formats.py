@@ -32,7 +32,8 @@ def written(value: Any, code: str) -> str:
         ``s`` text; ``i`` whole number with commas; ``0`` to ``4`` so many decimals; ``%`` a
         share as per cent with one decimal; a leading ``+`` writes the sign; ``pp`` a signed
         share as percentage points, ``pu`` an unsigned one; ``p`` a p-value; ``y`` yes or no;
-        ``m`` how many more a need asks for: its amount without what is there now.
+        ``n`` how many a list holds; ``m`` how many more a need asks for: its amount without
+        what is there now.
 
     Examples
     --------
@@ -43,6 +44,8 @@ def written(value: Any, code: str) -> str:
         return NONE
     if code == "s":
         return str(value)
+    if code == "n":
+        return f"{len(value):,}"
     if code == "m":
         return f"{value['amount'] - value['now']:,}"
     if code == "y":

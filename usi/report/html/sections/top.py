@@ -141,6 +141,6 @@ def _checks(one: One) -> list[dict[str, Any]]:
     if one.verdict is None:
         return []
     return [
-        {"p": f"{one.v}/checks/{k}", "state": check.state}
+        {"p": f"{one.v}/checks/{k}", "state": check.state, "id": check.id}
         for k, check in enumerate(one.verdict.checks)
     ]
