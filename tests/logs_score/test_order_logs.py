@@ -24,7 +24,7 @@ def turned(logs, tmp_path):
 
 
 def test_shuffled_events_give_the_same_card_and_the_record_tells(logs, turned):
-    chosen = options(logs.config, replicates=50)
+    chosen = options(logs.config, replicates=100)
     people, model = turned
     one = score_with_tables([logs.simulators["copy"]], logs.human, options=chosen)
     other = score_with_tables([model], people, options=chosen)

@@ -100,7 +100,5 @@ def test_a_file_order_or_a_session_order_changes_nothing(tmp_path: Path) -> None
     options = {"profile": "tau-usi", "surveys": folder / "survey_data"}
     one = usi.score(paths, human, **options)
     other = usi.score(list(reversed(shuffled[1:])), shuffled[0], **options)
-    assert one.human == other.human
-    for a, b in zip(one.simulators, other.simulators, strict=True):
-        assert a.model_dump(exclude={"signature"}) == b.model_dump(exclude={"signature"})
+    assert other.to_json() == one.to_json()
     assert usi.score(list(reversed(paths)), human, **options).to_json() == one.to_json()
