@@ -66,7 +66,7 @@ def stream_sessions(
     --------
     >>> from usi.phantom import load_spec
     >>> next(stream_sessions(load_spec("human"), 10)).meta
-    {'synthetic': True}
+    {'synthetic': True, 'language': 'en'}
     """
     label = "" if side == "human" else (spec.name if simulator is None else simulator)
     for plan in stream_plans(spec, n, seed=seed, tasks=tasks):
