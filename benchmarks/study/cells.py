@@ -49,7 +49,7 @@ PAIRED = (
     Cell(165, 1, 1, _FEW, 0.5),
     Cell(165, 3, 3, (*LADDER, *DEFECTS, "outcome-0.85")),
     Cell(495, 1, 1, _FEW, 0.25),
-    Cell(495, 3, 3, (*LADDER, "defect-calm", "defect-outcome"), 0.5),
+    Cell(495, 3, 3, (*LADDER, "defect-calm", "defect-outcome")),
     Cell(1500, 3, 3, ("copy", "easy-0.2", "easy-1"), 0.05),
 )
 
@@ -78,7 +78,6 @@ VERSIONS = (
             "part-reaction",
             "part-outcome",
         ),
-        0.4,
     ),
     Cell(165, 3, 10, ("easy-0.2", "easy-0.31"), 0.25),
 )
