@@ -38,7 +38,7 @@ from usi.score.options import RunIds, ScoreOptions, Surveys
 from usi.score.people.read import read_people_of
 from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
 from usi.score.read_files import ReadFile, difficulty_file
-from usi.score.watched import Watched
+from usi.score.watched import Watched, own_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,7 +212,8 @@ def corpus_features(
         profile=get_profile(profile).name,
         options=LoadOptions(**reading),
     )
-    return side.tables[""]
+    table = side.tables[""]
+    return replace(table, frame=own_columns(table.frame, table.profile))
 
 
 @dataclass(frozen=True)
