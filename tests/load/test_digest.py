@@ -58,6 +58,29 @@ def test_order_white_space_spelling_packing_and_the_name_of_a_file_do_not_count(
     assert digest(tmp_path / "array.json", name="another") == plain
 
 
+def test_the_name_of_a_file_does_not_count_where_it_is_the_simulator_that_its_records_name(
+    tmp_path,
+):
+    named = [{**record, "simulator": "copy"} for record in RECORDS]
+    found = set()
+    for name in ("copy", "other"):
+        (tmp_path / f"{name}.jsonl").write_text(lines(named))
+        found.add(digest(tmp_path / f"{name}.jsonl"))
+    (tmp_path / "bare.jsonl").write_text(lines(RECORDS))
+    assert len(found) == 1
+    assert digest(tmp_path / "bare.jsonl") not in found
+
+
+def test_the_items_of_a_survey_may_stand_in_any_order(tmp_path):
+    survey = {"reuse": "Yes", "overall_score": "4 (Good)"}
+    found = []
+    for k, answers in enumerate((survey, dict(reversed(survey.items())), {"reuse": "Yes"})):
+        path = tmp_path / f"file{k}.jsonl"
+        path.write_text(lines([{**RECORDS[0], "survey": answers}]))
+        found.append(digest(path))
+    assert found[0] == found[1] != found[2]
+
+
 @pytest.mark.parametrize(
     "change",
     [

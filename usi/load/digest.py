@@ -29,22 +29,27 @@ def session_digest(session: Session, label: str = "") -> bytes:
     """SHA-256 of a session's record as loaded.
 
     Everything counts but where it stood: its row, and the label of the simulator where that came
-    from outside the record (`label`). Keys of objects count in any order.
+    from outside the record (`label`). Keys of objects, and so a survey's items, count in any order.
 
     Parameters
     ----------
     session
         As a reader gives it; an empty `session_id` says that the file gives none.
     label
-        Label that the reader was given for sessions that carry none.
+        Label that the reader was given for sessions that carry none: that very object, since a
+        record may say the same word.
 
     Returns
     -------
     bytes
         32 bytes.
     """
-    simulator = "" if session.simulator == label else session.simulator
-    bare = replace(session, row=0, simulator=simulator)
+    # By identity: a file may be called as the simulator that its records name, and then be renamed.
+    simulator = "" if session.simulator is label else session.simulator
+    survey = session.survey
+    if survey is not None:
+        survey = tuple(sorted(survey, key=lambda answer: answer.item))
+    bare = replace(session, row=0, simulator=simulator, survey=survey)
     try:
         data = _ENCODER.encode(bare)
     except (UnicodeEncodeError, OverflowError, TypeError, ValueError):
