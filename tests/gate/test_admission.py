@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from gate.cards import auc, card, human, index, simulator
 
+from usi.cli.verdicts import gate_fresh
 from usi.errors import UsageError
 from usi.gate.admission import Found, admissions, find_records
 from usi.gate.board import doubts_of
@@ -160,3 +161,17 @@ def test_doubts_are_told() -> None:
     assert "AUC 0.91" in told
     assert "variety" in doubts_of(simulator(collapsed=True))[0]
     assert "gaming" in doubts_of(simulator(gaming_suspected=True))[0]
+
+
+def test_a_verdict_at_once_names_the_age_that_it_need_not_ask(tmp_path: Path) -> None:
+    """As `usi score --gate` and `usi submit` decide: the leaderboard reads the end from it."""
+    criteria = tier("C").model_copy(update={"max_age_days": 90})
+    scorecard = card(simulator())
+    verdict = gate_fresh(scorecard, criteria)
+    assert "max_age_days" not in [check.id for check in verdict.simulators[0].checks]
+    later = gate_scorecard(scorecard, criteria, "2026-01-02", scored_on="2026-01-01")
+    assert verdict.criteria == later.criteria
+    assert verdict.criteria_fingerprint == later.criteria_fingerprint
+    assert verdict.criteria_label == later.criteria_label
+    path = kept(tmp_path, scorecard)
+    assert records(path, scorecard, verdict)[0].expires == "2026-04-02"

@@ -213,3 +213,16 @@ def test_airline_runs_of_four_trials_by_hand():
         assert found.values[k].value == pytest.approx(sum(per_task) / 50)
     assert found.values[8].status == "not_assessed"
     assert found.trials_range == (4, 4)
+
+
+def test_bounds_of_very_many_tasks_are_those_of_the_normal_law():
+    """Of more than 4,096 tasks only the values are drawn: the same distribution."""
+    n = 6000
+    drawn = {f"t{k}": [1, 1] if k % 10 < 3 else [1, 0] for k in range(n)}
+    found = pass_k(outcomes(drawn), (1, 2)).values
+    assert (found[1].value, found[2].value) == (pytest.approx(0.65), pytest.approx(0.3))
+    # pass^2 is 1 in 30 % of the tasks, else 0; pass^1 is 1 or 1/2
+    for k, sd in ((1, 0.5 * (0.3 * 0.7) ** 0.5), (2, (0.3 * 0.7) ** 0.5)):
+        reach = 1.645 * sd / n**0.5
+        assert found[k].low == pytest.approx(found[k].value - reach, abs=0.1 * reach)
+        assert found[k].high == pytest.approx(found[k].value + reach, abs=0.1 * reach)

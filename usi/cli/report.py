@@ -191,4 +191,5 @@ def _footer(card: Scorecard) -> str:
     """Where the numbers of a figure come from, in a line that fits below it."""
     wanted = ("profile:", "corpus:", "tasks:", "batches:", "runs:", "v:")
     fields = [part for part in card.signature.split("|") if part.startswith(wanted)]
-    return ("SYNTHETIC  " if card.synthetic else "") + "  ".join(fields)
+    people = f"n:{card.human.n.sessions:,} of the reference"
+    return ("SYNTHETIC  " if card.synthetic else "") + "  ".join([*fields, people])

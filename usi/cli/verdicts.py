@@ -83,7 +83,7 @@ class Decision:
 
     def verdict(self, card: Scorecard) -> Verdict | None:
         """Gate the scorecard that was made just now."""
-        return None if self.criteria is None else gate_now(card, self.criteria)
+        return None if self.criteria is None else gate_fresh(card, self.criteria)
 
     def show_card(self, show: Printed) -> Printed:
         """Keep the scorecard off a stdout that holds the verdict as JSON."""
@@ -134,14 +134,28 @@ def with_day(decision: Decision, card: Scorecard, as_of: str | None) -> Verdict 
     """Gate a scorecard of this very run on a day that expiry counts to."""
     if decision.criteria is None:
         return None
-    return gate_now(card, decision.criteria, as_of)
+    return gate_fresh(card, decision.criteria, as_of)
+
+
+def gate_fresh(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
+    """Gate a scorecard that was made in this very run.
+
+    Its age is nothing, so `max_age_days` is not asked; but the verdict names it with the other
+    criteria, since it says when an admission ends.
+    """
+    from usi.gate.log_keys import criteria_of
+
+    own = criteria_of(card, criteria)
+    whole = {
+        "criteria": own.model_dump(mode="json"),
+        "criteria_label": own.label,
+        "criteria_fingerprint": own.fingerprint,
+    }
+    return gate_now(card, criteria, as_of).model_copy(update=whole)
 
 
 def gate_now(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
-    """Gate a scorecard that was made in this very run.
-
-    Its age is nothing, so `max_age_days` is not asked.
-    """
+    """Gate a scorecard whatever its age: `max_age_days` is neither asked nor named."""
     from usi.gate.gate import gate_scorecard
 
     return gate_scorecard(card, criteria.model_copy(update={"max_age_days": None}), as_of)

@@ -23,7 +23,9 @@ def render(card: Scorecard, verdict: Verdict | None = None) -> str:
     summary = summarise(card)
     lines = [
         f"<!-- written by usi {card.usi_version} -->",
-        "# Do these simulated users behave like people?",
+        "# Do these simulated cases behave like real ones?"
+        if card.profile.startswith("log")
+        else "# Do these simulated users behave like people?",
         "",
     ]
     if card.synthetic:
@@ -85,6 +87,8 @@ def _simulator(
     if verdict is not None:
         lines += [f"- {esc(reason)}" for reason in verdict.reasons]
         lines += [f"- needed: {esc(need.text)}" for need in verdict.needed]
+        warned = [check.message for check in verdict.checks if check.state == "warning"]
+        lines += [f"- warning (decides nothing): {esc(text)}" for text in warned]
         lines += [""]
     lines += [*_components(card, side), "", *_features(side, part), ""]
     gaps = [_gap(side, gap.feature) for gap in part.gaps]
@@ -103,7 +107,11 @@ def _components(card: Scorecard, side: SimulatorCard) -> list[str]:
 
     rows = [row(view.index_label(side.index), side.index, card.human.index)]
     rows += [
-        row(name, side.components[name], card.human.components.get(name))
+        row(
+            view.component_title(card, name),
+            side.components[name],
+            card.human.components.get(name),
+        )
         for name in COMPONENTS
         if name in side.components
     ]

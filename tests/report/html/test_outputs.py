@@ -171,3 +171,12 @@ def test_three_times_165_is_small_and_quick(tmp_path: Path) -> None:
     start = time.process_time()
     page(found, beside=read_beside(made.card, found))
     assert time.process_time() - start < 5
+
+
+def test_bins_made_of_neighbours_are_named_by_their_ends() -> None:
+    from usi.report.figures.files import _merged
+
+    assert _merged("0.00-0.20 + 0.20-0.40") == "0.00-0.40"
+    assert _merged("0.00-0.20 + 0.40-0.60") == "0.00-0.20 + 0.40-0.60"
+    assert _merged("gold + silver") == "gold + silver"
+    assert _merged("0.80-1.00") == "0.80-1.00"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from usi.report.figures.model import (
@@ -157,6 +158,17 @@ def _bars(axes: Axes, figure: Bars) -> None:
     axes.legend(fontsize=8, frameon=False)
 
 
+_ROOM, _TOP = 0.3, 0.9
+"""Shares of the axes below and above which a label has no room at the left of, or over its dot."""
+
+
+def _merged(label: str) -> str:
+    """A bin made of neighbours by its ends: ``0.00-0.40`` of ``0.00-0.20 + 0.20-0.40``."""
+    ends = [part.split("-") for part in label.split(" + ")]
+    chain = all(len(e) == 2 for e in ends) and all(one[1] == two[0] for one, two in pairwise(ends))
+    return f"{ends[0][0]}-{ends[-1][1]}" if chain else label
+
+
 def _scatter(axes: Axes, figure: Scatter) -> None:
     axes.plot([0, 1], [0, 1], "--", color=SOFT, linewidth=1)
     for pair in figure.pairs:
@@ -166,11 +178,16 @@ def _scatter(axes: Axes, figure: Scatter) -> None:
         if pair.own.low is not None and pair.own.high is not None:
             axes.plot([x, x], [pair.own.low, pair.own.high], color=OWN)
         axes.plot(x, y, "o", color=OWN, markersize=6)
+        right = y < x or x < _ROOM
         axes.annotate(
-            f"{_shown(pair.label)}\n{pair.tasks} tasks", (x, y), textcoords="offset points",
-            xytext=(-7, 6) if y >= x else (7, -16), ha="right" if y >= x else "left",
-            fontsize=6.5, color=SOFT,
-        )  # fmt: skip
+            f"{_shown(_merged(pair.label))}\n{pair.tasks} tasks",
+            (x, y),
+            textcoords="offset points",
+            xytext=(7 if right else -7, 6 if x <= y < _TOP else -16),
+            ha="left" if right else "right",
+            fontsize=6.5,
+            color=SOFT,
+        )
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_aspect("equal")
