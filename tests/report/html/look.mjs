@@ -1,7 +1,7 @@
 // Opens a page in an installed Chromium and says what happened, as JSON on stdout.
 // stdin: {"page": URL, "browser": path, "width": 1280, "height": 900, "scheme": "light",
 //   "axe": false, "shot": path or null, "script": text or null, "clip": selector
-//   that the shot begins with, "top": so many pixels further down}
+//   that the shot begins with, "top": so many pixels further down, "media": "print" or null}
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
@@ -26,6 +26,10 @@ page.on("request", (request) => seen.requests.push(request.url()));
 const began = Date.now();
 await page.goto(job.page, { waitUntil: "load" });
 seen.milliseconds = Date.now() - began;
+if (job.media) {
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  await page.emulateMedia({ media: job.media });
+}
 seen.inner = await page.evaluate("innerWidth");
 seen.scroll = await page.evaluate("document.documentElement.scrollWidth");
 if (job.script) seen.result = await page.evaluate(job.script);

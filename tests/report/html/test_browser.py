@@ -55,6 +55,23 @@ def test_the_theme_switches_and_says_so(made: Made) -> None:
     assert dark == after
 
 
+def test_on_paper_it_is_light_whole_and_no_wider_than_a_sheet(made: Made) -> None:
+    script = """(() => {
+      document.documentElement.dataset.theme = 'dark';
+      const wide = [...document.querySelectorAll('table')]
+        .filter((t) => t.getBoundingClientRect().right > innerWidth + 1).map((t) => t.id);
+      return [getComputedStyle(document.body).backgroundColor,
+        getComputedStyle(document.querySelector('.badge')).color,
+        document.querySelectorAll('details:not([open])').length, wide];
+    })()"""
+    seen = look(made.page, width=794, scheme="dark", media="print", script=script)
+    paper, badge, closed, wide = seen["result"]
+    assert paper == "rgb(255, 255, 255)"
+    assert badge in ("rgb(11, 107, 60)", "rgb(169, 35, 24)", "rgb(122, 79, 0)")
+    assert closed == 0
+    assert wide == []
+
+
 def test_tables_sort_by_number_and_keep_people_first(made: Made) -> None:
     script = """(() => {
       const table = document.querySelector('#summary table');
