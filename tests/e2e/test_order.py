@@ -54,13 +54,17 @@ def rewritten(source: Path, into: Path, change: Callable[[Path, str], bytes]) ->
 
 
 def shuffled(rng: random.Random) -> Callable[[Path, str], bytes]:
-    """Lines of JSONL and entries of survey files in another order."""
+    """Lines of JSONL, keys of their objects and entries of survey files in another order."""
+
+    def keys(found: dict[str, Any]) -> dict[str, Any]:
+        return {k: keys(v) if isinstance(v, dict) else v for k, v in rng.sample(
+            list(found.items()), len(found))}  # fmt: skip
 
     def change(path: Path, text: str) -> bytes:
         if path.suffix == ".jsonl":
-            lines = text.splitlines(keepends=True)
-            rng.shuffle(lines)
-            return "".join(lines).encode()
+            records = [keys(json.loads(line)) for line in text.splitlines()]
+            rng.shuffle(records)
+            return "".join(json.dumps(record) + "\n" for record in records).encode()
         if path.name.startswith("survey_"):
             entries = list(json.loads(text).items())
             rng.shuffle(entries)

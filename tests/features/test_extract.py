@@ -111,7 +111,7 @@ def test_identity_is_carried_as_found() -> None:
         "reward": 0.5,
         "outcome_label": "partial",
         "termination": "stop",
-        "survey": '{"b": "Yes", "a": null}',
+        "survey": '{"a": null, "b": "Yes"}',
         "error_tags": "user_error,hallucination_retry",
     }
     assert {name: found[name] for name in IDENTITY_SCHEMA} == wanted

@@ -258,4 +258,4 @@ def _series(name: str, values: Any, dtype: pl.DataType) -> pl.Series:
 def _survey(session: Session) -> str | None:
     if session.survey is None:
         return None
-    return json.dumps({answer.item: answer.answer for answer in session.survey})
+    return json.dumps({a.item: a.answer for a in session.survey}, sort_keys=True)
