@@ -113,9 +113,11 @@ def _columns(options: ScoreOptions) -> tuple[str, ...]:
 def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
     """Options with what the corpus declares of its own survey files.
 
-    A folder of surveys that the caller names is not the corpus's: nothing is declared of it.
+    Of another folder of surveys, which the caller names, the manifest says nothing.
     """
-    if reference.survey_design is None or options.surveys != "auto":
+    if reference.survey_design is None or reference.surveys is None:
+        return options
+    if options.surveys != "auto" and Path(options.surveys).resolve() != reference.surveys.resolve():
         return options
     own = options.robust or RobustOptions()
     return replace(options, robust=replace(own, survey_files=reference.survey_design))
