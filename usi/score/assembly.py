@@ -117,7 +117,8 @@ def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
     """
     if reference.survey_design is None or reference.surveys is None:
         return options
-    if options.surveys != "auto" and Path(options.surveys).resolve() != reference.surveys.resolve():
+    given = options.surveys
+    if given is None or (given != "auto" and Path(given).resolve() != reference.surveys.resolve()):
         return options
     own = options.robust or RobustOptions()
     return replace(options, robust=replace(own, survey_files=reference.survey_design))
