@@ -152,3 +152,14 @@ def test_text_of_a_file_can_not_steer_the_terminal(tmp_path: Path) -> None:
     assert "\u202e" not in done.err
     shown = usi("validate", path, "--print", "table").out
     assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+def test_a_threshold_that_is_no_number_grades_nothing(value: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "good.json", FORMS["tau-bench"])
+    for command in (
+        ("score", path, "--human", path),
+        ("correct", path, "--human", path),
+        ("passk", path),
+    ):
+        refused(usi(*command, "--success-at", value), "--success-at needs a finite number")

@@ -169,18 +169,32 @@ def test_success_with_another_agent_is_not_compared():
 
 def test_no_reward_is_no_outcome():
     sim = SIM.with_columns(reward=pl.lit(None, dtype=pl.Float64))
-    assert run(HUMAN, sim).reasons["outcome"] == "no simulated session has an outcome"
+    result = run(HUMAN, sim)
+    assert result.reasons["outcome"] == "no simulated session has an outcome"
+    assert outcome_numbers(result).icc.reason == result.reasons["outcome"]
 
 
 def test_correct_refusals_leave_the_binary_rate():
     labels = pl.when(pl.col("run") == "1").then(pl.lit("correct_refusal")).otherwise(pl.lit("full"))
     sim = SIM.with_columns(outcome_label=labels, reward=pl.lit(0.0))
-    result = run(HUMAN, sim)
+    result = run(HUMAN.with_columns(outcome_label=pl.lit("full")), sim)
     refused = (sim["run"] == "1").to_numpy()
     order = result.frame["run"].to_numpy() == "1"
     assert np.isnan(result.success.simulator[order]).all()
     assert (result.success.simulator[~order] == 0).all()
     assert refused.sum() == order.sum()
+
+
+def test_labels_of_one_side_take_no_failure_out_of_the_comparison():
+    sim = SIM.with_columns(outcome_label=pl.lit("correct_refusal"), reward=pl.lit(0.0))
+    for human, ours in ((HUMAN, sim), (HUMAN.with_columns(outcome_label=pl.lit("full")), SIM)):
+        bare = run(*(side.with_columns(outcome_label=pl.lit(None, pl.String))
+                     for side in (human, ours)))  # fmt: skip
+        labelled = run(human, ours)
+        assert labelled.scores["outcome"].raw == bare.scores["outcome"].raw
+    assert (run(HUMAN, sim).success.simulator == 0).all()
+    assert run(HUMAN, sim).success.one_sided == sim.height
+    assert run(HUMAN, SIM).success.one_sided == 0
 
 
 def test_sums_read_back_give_the_same_terms():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 from usi.corpus.parts import Part
-from usi.errors import NotScorable
+from usi.errors import NotScorable, UsageError
 from usi.features.spec import IDENTITY_SCHEMA
 from usi.load import LoadOptions, open_sessions
 from usi.records import Session, Side
@@ -103,6 +104,8 @@ def collect(
     part
         Part of a corpus that may be read; ``None``: everything.
     """
+    if not math.isfinite(threshold):
+        raise UsageError("--success-at needs a finite number")
     kept = [msgspec.structs.replace(session, turns=()) for session in sessions]
     trials: dict[str, list[Trial]] = {}
     left_out: Counter[str] = Counter()

@@ -45,6 +45,8 @@ def outcome_numbers(result: Study) -> OutcomeNumbers:
     side = result.human
     per = side.per_unit(side.success), side.per_unit(side.success), side.per_unit(side.outcomes)
     icc = icc1(*per)  # 0 and 1 equal their squares
+    if result.success.reason is not None:  # then the people's outcomes were set aside, too
+        icc = not_assessed(result.success.reason, unit=icc.unit)
     terms = result.terms.get("outcome")
     if terms is None:
         reason = result.reasons.get("outcome", "no outcomes")

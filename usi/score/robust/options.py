@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Literal, get_args
 
 from usi.errors import UsageError, unknown_name
@@ -116,5 +117,7 @@ class RobustOptions:
                     raise UsageError(f"{flag} {condition}: write COLUMN=VALUE")
         if self.replicates < 100:
             raise UsageError("--replicates needs at least 100 replicates (2,000 is the default)")
+        if self.reward_threshold is not None and not isfinite(self.reward_threshold):
+            raise UsageError("--success-at needs a finite number")
         if self.seed < 0:
             raise UsageError("--seed needs a number of 0 or more")

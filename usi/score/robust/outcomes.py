@@ -28,6 +28,8 @@ class Success:
         Why there is none; ``None`` where there is.
     missing
         Sessions without an outcome, simulator side.
+    one_sided
+        Correct refusals that are graded by their reward, since the other side has no labels.
     """
 
     human: NDArray[np.float64]
@@ -35,17 +37,19 @@ class Success:
     threshold: float | None
     reason: str | None
     missing: int
+    one_sided: int = 0
 
 
-def binary(frame: pl.DataFrame, threshold: float) -> NDArray[np.float64]:
+def binary(frame: pl.DataFrame, threshold: float, *, refusals: bool = True) -> NDArray[np.float64]:
     """Success of each session: reward >= threshold, else by its label.
 
     A correct refusal is neither a success nor a failure: it leaves the binary rate and is
-    compared in a stratum of its own.
+    compared in a stratum of its own. Where there is no such stratum (`refusals` is false) its
+    reward counts as any other.
     """
     reward, label = pl.col("reward"), pl.col("outcome_label")
     value = (
-        pl.when(label == REFUSAL)
+        pl.when((label == REFUSAL) & refusals)
         .then(None)
         .when(reward.is_not_null() & reward.is_not_nan())
         .then((reward >= threshold).cast(pl.Float64))
@@ -58,13 +62,18 @@ def binary(frame: pl.DataFrame, threshold: float) -> NDArray[np.float64]:
 def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | None) -> Success:
     """Success of both sides by one threshold.
 
-    Rewards other than 0 and 1 need a declared threshold: without one, nothing is assessed.
+    Rewards other than 0 and 1 need a declared threshold: without one, nothing is assessed. Correct
+    refusals have their own stratum only where both sides have labels: else a simulator could
+    take any failure out of the comparison by a label that people's sessions can't have.
     """
     rewards = pl.concat([human["reward"], simulator["reward"]]).drop_nulls().drop_nans()
     strange = rewards.filter(~rewards.is_in([0.0, 1.0]))
     cut = 1.0 if threshold is None else threshold
-    sides = [binary(human, cut), binary(simulator, cut)]
-    missing = int(np.isnan(sides[1]).sum() - (simulator["outcome_label"] == REFUSAL).sum())
+    both = all(frame["outcome_label"].null_count() < frame.height for frame in (human, simulator))
+    sides = [binary(frame, cut, refusals=both) for frame in (human, simulator)]
+    refused = [int((frame["outcome_label"] == REFUSAL).sum()) for frame in (human, simulator)]
+    missing = int(np.isnan(sides[1]).sum()) - (refused[1] if both else 0)
+    one_sided = 0 if both else sum(refused)
     reason = None
     if threshold is None and len(strange):
         reason = (
@@ -77,7 +86,7 @@ def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | N
                 reason = f"no {side} session has an outcome"
     if reason:
         sides = [np.full(len(side), np.nan) for side in sides]
-    return Success(sides[0], sides[1], cut if len(rewards) else None, reason, missing)
+    return Success(sides[0], sides[1], cut if len(rewards) else None, reason, missing, one_sided)
 
 
 def other_agents(human: pl.DataFrame, simulator: pl.DataFrame) -> str | None:

@@ -146,6 +146,14 @@ def warnings_of(result: Study, survey_warning: str | None) -> tuple[Warning_, ..
         found.append(("difficulty", f"{result.bins.note}: bins come from {result.bins.source}"))
     if result.success.missing and "outcome" in result.terms:
         found.append(("no_outcome", f"{result.success.missing} simulator sessions have no outcome"))
+    if result.success.one_sided and "outcome" in result.terms:
+        found.append(
+            (
+                "labels_one_side",
+                f"outcome labels on one side alone: its {result.success.one_sided} correct "
+                "refusals are graded by their rewards, as the other side's are",
+            )
+        )
     if identical(result):
         found.append(
             (
