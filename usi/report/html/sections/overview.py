@@ -62,6 +62,12 @@ def _row(one: One) -> dict[str, Any]:
         "label": view.index_label(one.card.index),
         "published": f"d:/published/simulators/{step(one.card.name)}/value",
         "easy": easy_mode(one),
+        # A passing verdict with warnings must not look like one without.
+        "warned": [
+            f"{one.v}/checks/{k}/id"
+            for k, check in enumerate(one.verdict.checks if one.verdict else ())
+            if check.state == "warning"
+        ],
     }
 
 
