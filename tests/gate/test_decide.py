@@ -43,8 +43,10 @@ def test_all_lower_bounds_above_is_pass() -> None:
 
 
 def test_pass_names_its_tightest_part() -> None:
-    # outcome: 95 - 1.645 - 88 = 5.4 is the smallest distance to a minimum of tier B
-    assert run().decided_by == ("outcome",)
+    # outcome: 95 - 1.645 - 88 = 5.4 is the smallest distance to a minimum of tier B;
+    # the success gap reaches to 0.05 of 0.10: 5 points, of 0.106: 5.6 points
+    assert run().decided_by == ("success_gap",)
+    assert run(max_success_gap=0.106).decided_by == ("outcome",)
 
 
 @pytest.mark.parametrize(

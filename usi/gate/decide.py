@@ -129,12 +129,22 @@ def _decided_by(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
         over = [check.id for check in open_ if check.overrides]
         return tuple(over + [check.id for check in open_ if not check.overrides])
     margins = [
-        (check.low - check.threshold, check.id)
+        (margin, check.id)
         for check in checks
-        if check.state == "pass" and check.low is not None and check.threshold is not None
-        if check.id in TITLES or check.id.startswith("subgroup.")
+        if check.state == "pass" and (margin := _margin(check)) is not None
     ]
     return (min(margins)[1],) if margins else ()
+
+
+def _margin(check: Check) -> float | None:
+    """By how many points a bound keeps to its limit, where both are points or shares of success."""
+    if check.low is None or check.threshold is None:
+        return None
+    if check.id == "success_gap" and check.high is not None:
+        return 100 * (check.threshold - max(-check.low, check.high))
+    if check.id in TITLES or check.id.startswith("subgroup."):
+        return check.low - check.threshold
+    return None
 
 
 def _reasons(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
