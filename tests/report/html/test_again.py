@@ -85,6 +85,8 @@ def test_a_pass_with_warnings_says_so_and_chance_is_called_chance(made: Made) ->
     html = render(card, verdict=type(found).model_validate(data))
     assert html.count("Yes: it passes, with a warning.") == 2
     assert "<b>Warning</b> (decides nothing)" in html
+    summary = re.sub(r"<[^>]+>", "", html.partition('id="summary"')[2].partition("</table>")[0])
+    assert summary.count(f"PASSwarned: {found.simulators[0].checks[0].id}") == 2
     for side in json.loads(made.card.read_text())["simulators"]:
         section = html.partition(f"Parts about {side['name']}")[2].partition("Success:")[0]
         name = re.search(r'furthest from people.*?<p class="big">(.*?)</p>', section, re.DOTALL)
