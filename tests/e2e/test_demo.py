@@ -56,11 +56,12 @@ def test_it_says_where_the_report_is_and_what_it_says(demo: tuple[Done, Path]) -
     first, *said = done.out.splitlines()
     assert "SYNTHETIC" in first
     assert str(place / "scorecard.html") in first
-    assert len(said) == 5
-    for line, label in ((said[1], "USI-R(5)"), (said[3], "USI(6)")):
-        assert label in line
-        assert re.search(r"copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", line)
-    gate = said[4].strip()
+    assert len(said) == 3
+    for label in (r"USI-R\(5\)", r"USI\(6\)"):
+        assert re.search(label + r": .*copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", said[0])
+    assert "a perfect simulator would score about" in said[1]
+    assert "Least like synthetic people: polite" in said[1]
+    gate = said[2].strip()
     assert gate.startswith("Gate at tier B: copy PASS, collapsed PASS (warned: ")
     assert re.search(r"collapsed\), near INCONCLUSIVE, mild FAIL.*, polite FAIL", gate)
 

@@ -92,7 +92,8 @@ def command(
     for path in (*written, *verdicts):
         note(f"written: {path}", quiet=quiet)
     out(f"SYNTHETIC demo report: {outputs[-1]}\n")
-    lines = [*view.headline(robust), view.order(plain), verdict]
+    ceiling, by_robust, worst = view.headline(robust)
+    lines = [f"{by_robust} {view.order(plain)}", f"{ceiling} {worst}", verdict]
     out("".join(f"  {line}\n" for line in lines))
 
 
