@@ -113,8 +113,8 @@ def _score_need(
     factor = score_factor(bound, truth, threshold, alpha)
     if factor is None:
         text = (
-            f"{check.id}: the best estimate without noise is {truth:.1f}, not above {threshold:g}: "
-            "more data would not make this pass; mend the simulator"
+            f"{check.id}: if the true score is about {truth:.1f}, the best estimate without noise, "
+            f"more data would not make this pass ({threshold:g} is asked): mend the simulator"
         )
         return [Need(part=check.id, kind="nothing", text=text)]
     return _amounts(check.id, factor, sizes, f"if the true score is about {truth:.1f}")
@@ -126,8 +126,8 @@ def _gap_need(check: Check, sizes: Sizes) -> list[Need]:
         return []
     if abs(value) >= limit:
         text = (
-            f"success_gap: the gap itself ({value:+.3f}) is not within {limit:g}: more data would "
-            "not make this pass; mend the simulator"
+            f"success_gap: if the true gap is about {value:+.3f}, more data would not make this "
+            f"pass (within {limit:g} is asked): mend the simulator"
         )
         return [Need(part=check.id, kind="nothing", text=text)]
     half = (high - low) / 2
