@@ -135,6 +135,13 @@ def test_family_size_needs_more_tasks() -> None:
     assert ten > one
 
 
+def test_no_margin_below_the_smallest_is_recommended() -> None:
+    # 1.45 x 115 / sqrt(495) = 7.49, 165 / sqrt(495) = 7.42
+    note = next(n for n in make_plan(tier("B"), tasks=165, runs=3).notes if "Regression" in n)
+    assert "smallest margin about 7.5 points" in note
+    assert "7.4" not in note
+
+
 def test_regression_margins() -> None:
     # 165 x 7 sessions certify 5 points with 80 % power
     least, good = regression_margins(165 * 7)

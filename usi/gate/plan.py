@@ -202,6 +202,6 @@ def _notes(
         least, good = regression_margins(tasks * runs)
         notes.append(
             f"Regression gate at {tasks} x {runs} sessions: smallest margin about {least:.1f} "
-            f"points, {good:.1f} for 80 % power when nothing changed."
+            f"points; 80 % power when nothing changed at about {max(least, good):.1f}, too."
         )
     return tuple(notes)
