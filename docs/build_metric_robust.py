@@ -42,7 +42,8 @@ looks at it beside the score.
 
 
 NOTES = {
-    "user_latency": """**user_latency**: how fast a person types, or a harness calls its model. It tells a simulator at
+    "user_latency": """\
+**user_latency**: how fast a person types, or a harness calls its model. It tells a simulator at
 once and says nothing about its words: no score, classifier, distance, tripwire or sign of gaming
 looks at it. Of a session it is the geometric mean over turns, of a side that over sessions; sides
 are compared as durations are, 1 - tanh(|difference of the mean logarithms| / 2). Without stamps
