@@ -111,4 +111,5 @@ def _excess(values: Array, deviation: Array) -> float:
         return 0.0
     filled = np.nan_to_num(deviation)
     winner = (values + filled).argmax(axis=1)
-    return float(filled[np.arange(len(filled)), winner].mean())
+    # Choosing the best can only add: what is below 0 is the Monte-Carlo error of a clear winner.
+    return max(0.0, float(filled[np.arange(len(filled)), winner].mean()))
