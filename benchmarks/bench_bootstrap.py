@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 
-from usi.score.robust.bootstrap import Sums, replicate
+from usi.scoring.robust.bootstrap import Sums, replicate
 
 REPLICATES, COLUMNS = 10_000, 27
 NAIVE = 200

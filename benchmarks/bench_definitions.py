@@ -24,10 +24,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 import oracle_robust  # noqa: E402
 import polars as pl  # noqa: E402
 
-from usi.features.extract import extract_table  # noqa: E402
-from usi.features.registry import get_specs  # noqa: E402
-from usi.features.robust_gather import REPAIR_COLUMNS  # noqa: E402
-from usi.load import open_sessions  # noqa: E402
+from usi.extraction.extract import extract_table  # noqa: E402
+from usi.extraction.profile import get_specs  # noqa: E402
+from usi.extraction.robust.turns import REPAIR_COLUMNS  # noqa: E402
+from usi.loading import open_sessions  # noqa: E402
 from usi.records import MISSING, Session, Side, Turn  # noqa: E402
 
 PAIRS = {

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import oracle  # noqa: E402
 
-from usi.features import extract_table  # noqa: E402
+from usi.extraction import extract_table  # noqa: E402
 from usi.records import MISSING, Session, Turn  # noqa: E402
 
 SHARED = Path(os.environ.get("USI_SHARED", ROOT.parent / "shared"))

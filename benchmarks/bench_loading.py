@@ -56,7 +56,7 @@ def write_small(path: Path) -> None:
 
 def measure(path: str) -> None:
     """Load one file and print what it took (runs in a process of its own)."""
-    from usi.load import open_sessions
+    from usi.loading import open_sessions
 
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start = time.perf_counter()

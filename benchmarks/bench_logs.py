@@ -20,9 +20,9 @@ EVENTS_PER_CASE = 6.6
 
 def measure(path: str, config: str, table: str) -> None:
     """Features of one log, written as a session table (runs in a process of its own)."""
-    from usi.features.table_io import write_stream
-    from usi.features.trace_extract import run_log
-    from usi.load.logs import load_config
+    from usi.extraction.table import write_stream
+    from usi.logs import load_config
+    from usi.logs.extract import run_log
 
     start, spent = time.perf_counter(), time.process_time()
     run = run_log(path, load_config(config), side="human")

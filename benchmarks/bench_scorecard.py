@@ -60,7 +60,7 @@ def main() -> None:
     spent, _ = timed(lambda: __import__("usi.pipeline"))
     print(f"import of the road: {spent:.2f} s (not counted below)")
     from usi.phantom import build_phantom
-    from usi.score.profiles import profile_names
+    from usi.scoring.profiles import profile_names
 
     with tempfile.TemporaryDirectory() as folder:
         files = build_phantom(folder, seed=7, simulators=["mild"])

@@ -31,8 +31,8 @@ def work(sessions: int, profile: str, folder: str) -> dict[str, float]:
     """Stream that many sessions to a session table; what it took."""
     import pyarrow.parquet as pq
 
-    from usi.features import extract
-    from usi.features.table_io import write_stream
+    from usi.extraction import extract
+    from usi.extraction.table import write_stream
     from usi.phantom import load_spec, stream_sessions
 
     base = peak_mb()

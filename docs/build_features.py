@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from usi.features.registry import LOG_PROFILES, PROFILES, get_profile
-from usi.features.spec import FeatureSpec
+from usi.extraction.profile import LOG_PROFILES, PROFILES, get_profile
+from usi.extraction.spec import FeatureSpec
 
 PAGE = Path(__file__).with_name("features.md")
 

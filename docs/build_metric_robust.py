@@ -6,8 +6,8 @@ import tomllib
 from importlib.resources import files
 from pathlib import Path
 
-from usi.features.registry import get_specs
-from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.extraction.profile import get_specs
+from usi.extraction.spec import DIMENSIONS, FeatureSpec
 
 PAGE = Path(__file__).with_name("metric-robust.md")
 LISTS = ("robust1", "style1")
@@ -19,7 +19,7 @@ HEAD = """# The features of the profile robust
 The nineteen features of the published index (arXiv 2603.11245), mended where a reading of real
 turns showed that they do not measure what their name says, one feature of its own (turns per
 session), and style features that are reported and not scored. The word lists stand in
-`usi/features/lexicons/robust1.toml` and `style1.toml`, each with its reason, examples that count
+`usi/extraction/lexicons/robust1.toml` and `style1.toml`, each with its reason, examples that count
 and examples that do not; the examples run as tests. `python benchmarks/run_all.py definitions`
 prints what each change does to real text.
 
@@ -81,7 +81,7 @@ def render() -> str:
 def _entries() -> dict[str, dict[str, object]]:
     found: dict[str, dict[str, object]] = {}
     for name in LISTS:
-        text = files("usi.features").joinpath(f"lexicons/{name}.toml").read_text("utf-8")
+        text = files("usi.extraction").joinpath(f"lexicons/{name}.toml").read_text("utf-8")
         found |= {entry["name"]: entry for entry in tomllib.loads(text)["entry"]}
     return found
 

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-LEXICONS = Path(__file__).resolve().parents[1] / "usi" / "features" / "lexicons"
+LEXICONS = Path(__file__).resolve().parents[1] / "usi" / "extraction" / "lexicons"
 
 
 def toml(stem: str) -> dict[str, Any]:

@@ -26,10 +26,10 @@ from law_checks import (
     unclassified,
 )
 
-from usi.features.extract import extract_table
-from usi.features.registry import PROFILES, get_specs
-from usi.features.spec import DIMENSIONS
-from usi.features.table import SessionTable
+from usi.extraction.extract import extract_table
+from usi.extraction.profile import PROFILES, get_specs
+from usi.extraction.spec import DIMENSIONS
+from usi.extraction.table import SessionTable
 from usi.phantom import (
     at_strength,
     default_tasks,
@@ -39,12 +39,12 @@ from usi.phantom import (
     phantom_table,
     realise,
 )
-from usi.score.calibration import binned_gap
-from usi.score.dice import dice, dimension_score
-from usi.score.options import ScoreContext, ScoreOptions
-from usi.score.profiles import get_profile, profile_names
-from usi.score.robust.similarity import similarity
-from usi.score.survey import agreement, instrument, published_rng
+from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.profiles import get_profile, profile_names
+from usi.scoring.published.calibration import binned_gap
+from usi.scoring.published.score import dice, dimension_score
+from usi.scoring.published.survey import agreement, instrument, published_rng
+from usi.scoring.robust.similarity import similarity
 
 HUMAN = load_spec("human")
 TASKS = default_tasks(60)

@@ -1,32 +1,38 @@
 """usi: does a simulated user behave like the people it stands for?
 
-The road is ``files -> load -> records -> features -> session table -> score -> scorecard ->
-gate -> verdict``; `usi.pipeline` walks it. The three verbs of the Python interface are also
-the names of their rooms, so the rooms are callable::
+The interface in Python has one function for each verb of the command line::
 
     sessions = usi.load("results.json")
     table = usi.features("results.json", side="simulated", profile="tau-usi")
     card = usi.score(["results.json"], human="people.json", profile="tau-usi")
 
-Nothing heavy is imported before it is used.
+They stand in `usi.pipeline` and are imported when they are first used, so that ``import usi``
+stays light.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from usi._version import __version__
 
-_VERBS = ("load", "features", "score")
-_LAZY = {
+if TYPE_CHECKING:
+    from usi.errors import UsiError
+    from usi.estimate import Estimate
+    from usi.pipeline import features, load, score
+    from usi.records import Session, Turn
+    from usi.scoring.scorecard import Scorecard
+
+_WHERE = {
+    "load": "usi.pipeline",
+    "features": "usi.pipeline",
+    "score": "usi.pipeline",
     "Estimate": "usi.estimate",
     "Session": "usi.records",
     "Turn": "usi.records",
     "UsiError": "usi.errors",
-    "Scorecard": "usi.score.scorecard",
+    "Scorecard": "usi.scoring.scorecard",
 }
 
 __all__ = [
@@ -42,32 +48,13 @@ __all__ = [
 ]
 
 
-class _Verb(ModuleType):
-    """A room that is also a verb: calling it runs the function of that name in the pipeline."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from usi import pipeline
-
-        return getattr(pipeline, self.__name__.rpartition(".")[2])(*args, **kwargs)
-
-
-class _Package(ModuleType):
-    """The package object; gives rooms that are verbs their class when Python binds them."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _VERBS and isinstance(value, ModuleType):
-            value.__class__ = _Verb
-        super().__setattr__(name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _VERBS:
-            return importlib.import_module(f"usi.{name}")
-        if name in _LAZY:
-            return getattr(importlib.import_module(_LAZY[name]), name)
-        raise AttributeError(f"module 'usi' has no attribute {name!r}")
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
+def __getattr__(name: str) -> Any:
+    if name in _WHERE:
+        found = getattr(importlib.import_module(_WHERE[name]), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module 'usi' has no attribute {name!r}")
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from usi.errors import UsageError, unknown_name
-from usi.features.extract import extract_table
-from usi.features.table import SessionTable
-from usi.load import LoadNotes, LoadOptions, open_sessions
-from usi.load.frames import is_frame, open_frame
-from usi.load.options import MAX_RECORD
+from usi.extraction.extract import extract_table
+from usi.extraction.table import SessionTable
+from usi.loading import LoadNotes, LoadOptions, open_sessions
+from usi.loading.options import MAX_RECORD
+from usi.loading.stream import is_frame, open_frame
 from usi.records import Session, Side
-from usi.score.agents import require_same_agent, with_agents
-from usi.score.assembly import (
+from usi.scoring.agents import require_same_agent, with_agents
+from usi.scoring.assembly import (
     Paths,
     Tables,
     all_files,
@@ -31,21 +31,20 @@ from usi.score.assembly import (
     read_people,
     with_declared,
 )
-from usi.score.identity import with_identities
-from usi.score.inputs import split_by_simulator, with_keys
-from usi.score.load_facts import with_load_facts
-from usi.score.options import RunIds, ScoreOptions, Surveys
-from usi.score.people.read import read_people_of
-from usi.score.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
-from usi.score.read_files import ReadFile, difficulty_file
-from usi.score.watched import Watched, own_columns
+from usi.scoring.identity import with_identities
+from usi.scoring.inputs import ReadFile, difficulty_file, split_by_simulator, with_keys
+from usi.scoring.load_facts import with_load_facts
+from usi.scoring.options import RunIds, ScoreOptions, Surveys
+from usi.scoring.people import read_people_of
+from usi.scoring.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
+from usi.scoring.watched import Watched, own_columns
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from usi.corpus.resolve import Reference
-    from usi.score.scorecard import Scorecard
+    from usi.corpora.resolve import Reference
+    from usi.scoring.scorecard import Scorecard
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def load(
     paths
         Files, folders or archives; or a frame of pandas or polars with one message a row.
     format, domain, name, user_role, user_speaker, flip, map
-        See `usi.load.LoadOptions`.
+        See `usi.loading.LoadOptions`.
 
     Raises
     ------
@@ -147,7 +146,7 @@ def features(
         ``"human"`` or ``"simulated"``: decides keys and, unless `cleaning` says otherwise,
         which messages are dropped.
     profile
-        Scoring profile; default: see `usi.score.profiles.default_profile`.
+        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
     format, domain, name, max_record, run_ids, user_role, user_speaker, flip, map
         As for `load` and `score`.
     language
@@ -201,11 +200,11 @@ def corpus_features(
     Parameters
     ----------
     corpus
-        What `usi.corpus.resolve.resolve` found.
+        What `usi.corpora.resolve.resolve` found.
     profile, language
         As for `features`.
     reading
-        Fields of `usi.load.LoadOptions`, where the manifest says nothing.
+        Fields of `usi.loading.LoadOptions`, where the manifest says nothing.
     """
     side = read_people_of(
         corpus if corpus.language else replace(corpus, language=language),
@@ -234,7 +233,7 @@ class ScoreResult:
             return self.profile.task_sums(
                 self.human, self.simulators, surveys=self.surveys, options=options
             )
-        from usi.score.tasks import task_sums
+        from usi.scoring.task_sums import task_sums
 
         return task_sums([self.human, *self.simulators.values()], difficulty)
 
@@ -256,7 +255,7 @@ def score(
     human
         A path, a name under ``human_corpus/`` of the workspace, or a session table.
     profile
-        Scoring profile; default: see `usi.score.profiles.default_profile`.
+        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
     options
         All choices at once; or name single ones: ``difficulty``, ``run_ids``, ``human_source``,
         ``surveys``, ``domain``, ``name``, ``format``, ``seed``, ``robust``.
@@ -354,8 +353,8 @@ def _score_logs(
     options: ScoreOptions,
 ) -> ScoreResult:
     """The road of operational logs: cases in place of conversations."""
-    from usi.diagnose.log_attach import attach_log_diagnostics
-    from usi.score.log.inputs import read_sides
+    from usi.logs.diagnostics import attach_log_diagnostics
+    from usi.logs.inputs import read_sides
 
     sides = read_sides(simulators, human, options)
     real, found = sides.people.tables[""], sides.candidates.tables
@@ -376,9 +375,9 @@ def _diagnosed(
 ) -> Scorecard:
     """The card with what means can't see, over the same sessions that were scored."""
     from usi.diagnose.attach import attach_diagnostics
-    from usi.score.robust.aggregated import AggregateTable, without_sessions
-    from usi.score.robust.choose import chosen
-    from usi.score.robust.profile import robust_options
+    from usi.scoring.robust.aggregated import AggregateTable, without_sessions
+    from usi.scoring.robust.profile import robust_options
+    from usi.scoring.robust.reference import chosen
 
     if isinstance(human, AggregateTable):
         return without_sessions(card)

@@ -103,7 +103,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
         From the data, else from the user, else the file name, else ``"unknown"``.
     task_id, trial, batch
         As the file gives them, else ``None``. The rules that turn them into task, run and batch
-        of the session table stand in `usi.score.keys`, because they need the whole file.
+        of the session table stand in `usi.scoring.keys`, because they need the whole file.
     layout
         Name of the loader that read it; some key rules are bound to one layout.
     keep

@@ -1,6 +1,6 @@
 """A scorecard with all that the gate decides on, and nothing else.
 
-`usi.score.robust.profile.score_tables` also finds floors, leave-one-batch-out ranges and people
+`usi.scoring.robust.profile.score_tables` also finds floors, leave-one-batch-out ranges and people
 against people, which take most of its time and touch no verdict. A test holds the verdicts of the
 two roads to each other.
 """
@@ -8,15 +8,14 @@ two roads to each other.
 from __future__ import annotations
 
 from usi._version import __version__
+from usi.decisions import gate_scorecard, tier
 from usi.estimate import Estimate, not_assessed
-from usi.features.registry import get_profile
-from usi.gate import gate_scorecard, tier
-from usi.score.robust.card_outcome import outcome_numbers
-from usi.score.robust.card_parts import Extras, components, index_of
-from usi.score.robust.options import MIN_CLUSTERS
-from usi.score.robust.simulator_card import few_clusters, wires_of
-from usi.score.robust.study import Study
-from usi.score.scorecard import Component, HumanCard, Index, Scorecard, SimulatorCard, Sizes
+from usi.extraction.profile import get_profile
+from usi.scoring.robust.card_parts import Extras, components, index_of, outcome_numbers
+from usi.scoring.robust.options import MIN_CLUSTERS
+from usi.scoring.robust.simulator_card import few_clusters, wires_of
+from usi.scoring.robust.study import Study
+from usi.scoring.scorecard import Component, HumanCard, Index, Scorecard, SimulatorCard, Sizes
 
 _NONE = Component(value=None, status="not_assessed", reason="no survey in this study")
 CRITERIA = (tier("A").model_copy(update={"c2st_max": 1.0}), tier("B"), tier("C"))

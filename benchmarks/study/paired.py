@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from study.cells import Cell, people, simulator
 from study.light import light_card, verdicts
 from study.truth import Truth
-from usi.features.registry import get_specs
+from usi.extraction.profile import get_specs
 from usi.phantom import TaskSet, draw, phantom_table, sample_tasks
-from usi.score.robust.bounds import lower_upper, mean_score
-from usi.score.robust.card_outcome import outcome_numbers
-from usi.score.robust.difficulty import Pool, pool_cutoffs
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.reference import Reference, reference
-from usi.score.robust.study import Study, study
-from usi.score.robust.terms import PARTS
+from usi.scoring.robust.bounds import lower_upper, mean_score
+from usi.scoring.robust.card_parts import outcome_numbers
+from usi.scoring.robust.difficulty import Pool, pool_cutoffs
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import Reference, reference
+from usi.scoring.robust.study import Study, study
+from usi.scoring.robust.terms import PARTS
 
 NAMES = ("index", *PARTS)
 COLUMNS = ("truth", "raw", "corrected", "ceiling", "low", "high", "se")

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from study.cells import people, simulator
-from usi.features.registry import get_specs
-from usi.features.spec import DIMENSIONS
+from usi.extraction.profile import get_specs
+from usi.extraction.spec import DIMENSIONS
 from usi.phantom import true_scores
 from usi.phantom.tasks import published_difficulty
 from usi.phantom.true_scores import true_success
-from usi.score.robust.difficulty import interval_labels
-from usi.score.robust.terms import PARTS, Terms
+from usi.scoring.robust.difficulty import interval_labels
+from usi.scoring.robust.terms import PARTS, Terms
 
 Array = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ import polars as pl
 from study.cells import Cell, people, simulator
 from study.paired import REPLICATES, Row, row_of, task_seed
 from study.truth import Truth
-from usi.features.registry import get_specs
+from usi.extraction.profile import get_specs
 from usi.phantom import PhantomSpec, TaskSet, draw, phantom_table, sample_tasks
-from usi.score.robust.difficulty import CUTOFFS, interval_labels
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.reference import reference
-from usi.score.robust.study import study
+from usi.scoring.robust.difficulty import CUTOFFS, interval_labels
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import reference
+from usi.scoring.robust.study import study
 
 STRATA = CUTOFFS[1:3]
 """Hard, middle and easy tasks: a difficulty known beforehand."""

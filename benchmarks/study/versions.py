@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from study.cells import Cell
 from study.paired import NAMES, cuts_of, human_side, scored
 from study.truth import Truth
+from usi.decisions.regression import COMPONENT_MARGIN, INDEX_MARGIN, changes, margins_for
 from usi.errors import UsageError
-from usi.gate.regression import COMPONENT_MARGIN, INDEX_MARGIN, changes, margins_for
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import usi as run
 
-from usi.corpus.candidate import candidate_called, find_candidate
+from usi.corpora.candidate import candidate_called, find_candidate
 from usi.errors import InputError
 from usi.phantom import build_phantom
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import pytest
 
-from usi.corpus.fetch import fetch_files
-from usi.corpus.sources import CorpusSource, RemoteFile, get_source, known_sources
+from usi.corpora.fetch import CorpusSource, RemoteFile, fetch_files, get_source, known_sources
 from usi.errors import InputError, UsageError
 
 BODY = b'{"id":"a","messages":[{"role":"user","content":"hi"}]}\n' * 4000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
-from usi.corpus.manifest import Counts, parse_manifest
-from usi.corpus.manifest_edit import with_values
+from usi.corpora.manifest import Counts, parse_manifest, with_values
 
 BEFORE = """\
 # ours

@@ -10,16 +10,16 @@ import pytest
 from command import usi as run
 
 import usi
-from usi.corpus.manifest import Frozen, Manifest, parse_manifest, read_manifest, to_toml
-from usi.corpus.quality import look
-from usi.corpus.resolve import resolve
+from usi.corpora.manifest import Frozen, Manifest, parse_manifest, read_manifest, to_toml
+from usi.corpora.quality import look
+from usi.corpora.resolve import resolve
+from usi.curation.add import add_corpus, write_manifest
+from usi.curation.split import split_corpus
+from usi.curation.verify import verify
 from usi.errors import InputError, UsageError
 from usi.phantom import build_phantom
 from usi.records import Session, SurveyAnswer, Turn
-from usi.score.people.add import add_corpus, write_manifest
-from usi.score.people.aggregate import build_aggregate, read_aggregate, write_aggregate
-from usi.score.people.split import split_corpus
-from usi.score.people.verify import verify
+from usi.scoring.aggregate import build_aggregate, read_aggregate, write_aggregate
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def test_a_frozen_set_wins_and_is_in_the_signature(home: Path, phantom: Any) -> 
 
 
 def test_restrictions_reach_card_and_gate(home: Path, phantom: Any) -> None:
-    from usi.gate.criteria import tier
-    from usi.gate.gate import gate_scorecard
+    from usi.decisions.criteria import tier
+    from usi.decisions.decide import gate_scorecard
 
     data = _raw(read_manifest(home / "manifest.toml"))
     data |= {"research_only": True, "redistribute": False, "expires": "2026-06-30"}
@@ -171,9 +171,9 @@ def compared(one: Any, other: Any, path: str = "") -> list[str]:
 def test_an_aggregate_scores_and_gates_as_its_corpus(
     phantom: Any, tmp_path: Path, design: Any, batches: int
 ) -> None:
-    from usi.gate.criteria import tier
-    from usi.gate.gate import gate_scorecard
-    from usi.score.robust.options import RobustOptions
+    from usi.decisions.criteria import tier
+    from usi.decisions.decide import gate_scorecard
+    from usi.scoring.robust.options import RobustOptions
 
     human = phantom.human
     if batches == 1:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.corpus.redact import MARKER, Redactor, joined, name_finder
-from usi.features.extract import extract_table
+from usi.corpora.redact import MARKER, Redactor, joined, name_finder
+from usi.extraction.extract import extract_table
 from usi.records import Session, Turn
 
 NAMES = ["Anna", "Mia Li", "O'Brien"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from usi.corpus.resolve import corpus_names, resolve
+from usi.corpora.resolve import corpus_names, resolve
 from usi.errors import InputError
 
 

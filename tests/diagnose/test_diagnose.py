@@ -9,9 +9,8 @@ from sklearn.metrics import roc_auc_score
 
 from usi.diagnose.distances import correlation_difference, feature_distances, spread_index
 from usi.diagnose.gaming import RateCounts, context_lift, detect, overdispersion, suspected
-from usi.diagnose.out_of_fold import weighted_auc
 from usi.diagnose.sample import Sample
-from usi.diagnose.two_sample import two_sample_test
+from usi.diagnose.two_sample import two_sample_test, weighted_auc
 
 NAMES = ("a", "b", "c", "d")
 

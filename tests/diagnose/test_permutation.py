@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from usi.diagnose.out_of_fold import Sides, make_folds
-from usi.diagnose.permutation import permuted_labels, permuted_p
+from usi.diagnose.two_sample import Sides, make_folds, permuted_labels, permuted_p
 
 
 def sides(shift: float = 0.0, tasks: int = 20) -> Sides:

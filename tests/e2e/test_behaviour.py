@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from command import refused, usi
 
-from usi.cli.crash import report_text
+from usi.cli.guard import report_text
 from usi.cli.settings import find_workspace
 from usi.errors import InputError
 
@@ -156,9 +156,9 @@ def test_a_terminal_gets_a_table_and_a_pipe_gets_json(sim: Path) -> None:
 
 def test_an_internal_error_ends_with_70_and_a_report_without_texts(tmp_path: Path) -> None:
     probe = (
-        "import usi.run, usi.cli.main\n"
+        "import usi.provenance, usi.cli.main\n"
         "def broken(*a, **k): raise ZeroDivisionError('SECRET words of a transcript')\n"
-        "usi.run.parse = broken\n"
+        "usi.provenance.parse = broken\n"
         "usi.cli.main.run(['explain', 'USI|p:tau-usi'])"
     )
     done = subprocess.run(
@@ -191,9 +191,9 @@ def test_the_report_follows_causes() -> None:
 
 def test_ctrl_c_ends_with_130() -> None:
     probe = (
-        "import usi.run, usi.cli.main\n"
+        "import usi.provenance, usi.cli.main\n"
         "def stopped(*a, **k): raise KeyboardInterrupt\n"
-        "usi.run.parse = stopped\n"
+        "usi.provenance.parse = stopped\n"
         "usi.cli.main.run(['explain', 'x'])"
     )
     done = subprocess.run(

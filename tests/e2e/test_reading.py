@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from command import usi
 
-from usi.load import FORMATS
+from usi.loading import FORMATS
 
 TABLE = "conv,who,said\na,caller,I want to cancel\na,desk,Sure?\na,caller,yes please\nb,caller,hi\n"
 MAP = "session=conv,role=who,text=said"

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usi.errors import UsageError
-from usi.features import SessionTable, extract, extract_table, get_profile, get_specs
-from usi.features.spec import CORE_COUNTS, IDENTITY_SCHEMA
+from usi.extraction import SessionTable, extract, extract_table, get_profile, get_specs
+from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
 from usi.records import MISSING, Outcome, Session, SurveyAnswer, Turn
 
 COUNTS = (

@@ -11,7 +11,7 @@ import pytest
 from features.talk import session
 from helpers import shared
 
-from usi.features import extract_table
+from usi.extraction import extract_table
 from usi.records import Side
 
 NOT_LEXICAL = ("n_turns", "verbosity_cv", "info_frontload", "user_words_per_turn", "opening_words")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from usi.features import extract_table
+from usi.extraction import extract_table
 from usi.records import Session, Turn
 
 MEGABYTE = 2**20

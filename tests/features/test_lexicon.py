@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from usi.errors import InputError
-from usi.features.kernel import Flat
-from usi.features.lexicon import Entry, load_lexicon, parse_lexicon, translate
+from usi.extraction.kernel import Flat
+from usi.extraction.lexicon import Entry, load_lexicon, parse_lexicon, translate
 
 TAU = load_lexicon("tau19")
 HEAD = '[lexicon]\nname = "x"\nversion = "1"\nsource = "here"\n'

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.features.markup import strip_markup
+from usi.extraction.published import strip_markup
 
 LAZY = re.compile(
     r"<\|think\|>.*?<\|/think\|>|<function=.*?(?:</function>|$)|<\|tool\|>.*?<\|/tool\|>",

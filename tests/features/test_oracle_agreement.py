@@ -12,7 +12,7 @@ from features.talk import MARKS, ODD, conversation, fragment, session
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.features import extract_table
+from usi.extraction import extract_table
 from usi.records import Side
 
 SOURCES: dict[Side, str] = {"human": "human", "simulated": "llm"}

@@ -8,8 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from usi.features.kernel import Flat
-from usi.features.kernel_project import project, projection_table
+from usi.extraction.kernel import Flat, project, projection_table
 
 
 def test_every_code_point_keeps_its_class() -> None:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from usi.errors import InputError, UsageError
-from usi.features import (
+from usi.extraction import (
     SessionTable,
     extract,
     extract_table,
@@ -24,8 +24,7 @@ from usi.features import (
     write_stream,
     write_values,
 )
-from usi.features.table_io import ROWS_PER_GROUP
-from usi.features.values import derive, verbosity_cv
+from usi.extraction.table import ROWS_PER_GROUP, derive, verbosity_cv
 from usi.records import Session, Turn
 
 COLUMNS = [

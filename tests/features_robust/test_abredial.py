@@ -8,7 +8,7 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError, InputErrors
-from usi.load import open_sessions
+from usi.loading import open_sessions
 
 HEADER = (
     "ConvId,utterance0,utterance1,utterance2,understanding,task-completion,"

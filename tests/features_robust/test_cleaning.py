@@ -12,10 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usi.features.extract import extract_table
-from usi.features.robust_clean import LEFT_OUT, REPAIRS, clean_text, clean_turn
-from usi.features.robust_gather import gather
-from usi.features.robust_rules import content_text, rules
+from usi.extraction.extract import extract_table
+from usi.extraction.robust.cleaning import (
+    LEFT_OUT,
+    REPAIRS,
+    clean_text,
+    clean_turn,
+    content_text,
+    rules,
+)
+from usi.extraction.robust.turns import gather
 from usi.records import MISSING, Session, Turn
 
 EXAMPLES: list[dict[str, Any]] = rules().raw["example"]

@@ -11,10 +11,10 @@ from helpers import shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.features.extract import extract_table
-from usi.features.robust_gather import REPAIR_COLUMNS
-from usi.features.spec import CORE_COUNTS
-from usi.load import open_sessions
+from usi.extraction.extract import extract_table
+from usi.extraction.robust.turns import REPAIR_COLUMNS
+from usi.extraction.spec import CORE_COUNTS
+from usi.loading import open_sessions
 from usi.records import MISSING, Session, Turn
 
 
@@ -311,7 +311,7 @@ def test_kernel_equals_oracle_on_generated_conversations(
 def test_oracle_covers_every_column() -> None:
     found = set(oracle_robust.features([{"role": "user", "content": "hi"}]))
     table = extract_table([], profile="robust", side="human")
-    from usi.features.robust import PROFILE
+    from usi.extraction.robust.profile import PROFILE
 
     assert found == {*CORE_COUNTS, *PROFILE.columns}
     assert set(REPAIR_COLUMNS) <= found

@@ -12,8 +12,8 @@ from helpers import shared
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usi.features.extract import extract_table
-from usi.load import open_sessions
+from usi.extraction.extract import extract_table
+from usi.loading import open_sessions
 from usi.records import Session, Turn
 
 START = datetime(2026, 8, 1, 10, tzinfo=UTC)
@@ -148,7 +148,7 @@ def test_rows_do_not_depend_on_blocks_or_neighbours() -> None:
 
 
 def test_the_table_survives_its_file(tmp_path: Path) -> None:
-    from usi.features.table import SessionTable
+    from usi.extraction.table import SessionTable
 
     table = extract_table([conversation(agent(0), user(10))], profile="robust", side="human")
     table.write(tmp_path / "t.parquet")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from usi.features.registry import get_profile
+from usi.extraction.profile import get_profile
 
 PROFILE = get_profile("robust")
 BY_NAME = {spec.name: spec for spec in PROFILE.specs}

@@ -13,7 +13,7 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputErrors, UsiError
-from usi.load import group_by_simulator, open_sessions
+from usi.loading import group_by_simulator, open_sessions
 from usi.records import Session
 
 

@@ -10,10 +10,10 @@ import oracle_robust
 import polars as pl
 import pytest
 
-from usi.features.kernel_project import project
-from usi.features.robust_clean import clean_text
-from usi.features.robust_count import dashed, hits
-from usi.features.robust_lexicon import WordList, blanks, load_word_lists
+from usi.extraction.kernel import project
+from usi.extraction.robust.cleaning import clean_text
+from usi.extraction.robust.counting import dashed, hits
+from usi.extraction.robust.lexicon import WordList, blanks, load_word_lists
 
 STEMS = ("robust1", "style1", "context1")
 ENTRIES = [(stem, entry) for stem in STEMS for entry in load_word_lists(stem).entries]
@@ -128,7 +128,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_repetitive_text_takes_linear_time(unit: str) -> None:
-    from usi.features.extract import extract_table
+    from usi.extraction.extract import extract_table
     from usi.records import Session, Turn
 
     def seconds(size: int) -> float:

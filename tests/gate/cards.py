@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from usi.estimate import Estimate, not_assessed
-from usi.score.scorecard import (
+from usi.scoring.scorecard import (
     Component,
     HumanCard,
     Index,

@@ -9,17 +9,15 @@ from typing import Any
 import pytest
 from gate.cards import auc, card, human, index, simulator
 
-from usi.cli.verdicts import gate_fresh
+from usi.cli.gate import gate_fresh
+from usi.decisions.admission import Found, admissions, find_records
+from usi.decisions.criteria import tier
+from usi.decisions.decide import gate_scorecard
+from usi.decisions.tables import doubts_of, find_scorecards
+from usi.decisions.verdict import Verdict
 from usi.errors import UsageError
-from usi.gate.admission import Found, admissions, find_records
-from usi.gate.board import doubts_of
-from usi.gate.criteria import tier
-from usi.gate.gate import gate_scorecard
-from usi.gate.table import find_scorecards
-from usi.gate.verdict import Verdict
-from usi.run.manifest import sha256_file
-from usi.run.record import FileHash, RunRecord, record_path
-from usi.score.scorecard import Scorecard
+from usi.provenance.record import FileHash, RunRecord, record_path, sha256_file
+from usi.scoring.scorecard import Scorecard
 
 
 def kept(folder: Path, scorecard: Scorecard, *, day: str | None = "2026-01-01") -> Path:

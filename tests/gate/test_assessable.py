@@ -10,12 +10,12 @@ import pytest
 from gate.cards import absent, card, index, part, simulator
 
 import usi
+from usi.decisions import gate_scorecard, resolve, tier
+from usi.decisions.verdict import Need
 from usi.estimate import Estimate, not_assessed
-from usi.gate import gate_scorecard, resolve, tier
-from usi.gate.verdict import Need
 from usi.phantom import build_phantom
-from usi.score.robust.options import RobustOptions
-from usi.score.scorecard import FeatureScore, Index, Sizes
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.scorecard import FeatureScore, Index, Sizes
 
 
 def needed(change: dict[str, Any], **criteria: Any) -> dict[str, Need]:

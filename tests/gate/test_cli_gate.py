@@ -11,10 +11,9 @@ import pytest
 from gate.cards import card, part, simulator
 
 from usi.cli.main import run
-from usi.gate import Verdict, tier
-from usi.run.manifest import sha256_file
-from usi.run.record import FileHash, make_record, record_path
-from usi.score.scorecard import Scorecard
+from usi.decisions import Verdict, tier
+from usi.provenance.record import FileHash, make_record, record_path, sha256_file
+from usi.scoring.scorecard import Scorecard
 
 CARDS = {
     "pass": card(),
@@ -175,7 +174,7 @@ def test_annotations_go_to_stderr_on_github_only(
 
 
 def test_the_python_interface_takes_a_scorecard(tmp_path: Path) -> None:
-    from usi.gate import gate_scorecard
+    from usi.decisions import gate_scorecard
 
     found = gate_scorecard(Scorecard.read(saved("pass", tmp_path)), tier("B"))
     assert found.verdict == "PASS"
@@ -191,8 +190,8 @@ def test_help_has_an_example(verb: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_gating_what_was_scored_just_now_asks_no_age(tmp_path: Path) -> None:
-    from usi.cli.verdicts import gate_now
-    from usi.gate import load_criteria
+    from usi.cli.gate import gate_now
+    from usi.decisions import load_criteria
 
     rules = tmp_path / "gate.toml"
     rules.write_text('tier = "B"\nmax_age_days = 1\n')

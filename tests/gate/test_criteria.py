@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
+from usi.decisions.criteria import load_criteria, read_criteria, resolve, tier
 from usi.errors import InputError, InputErrors, UsageError
-from usi.gate.criteria import tier
-from usi.gate.criteria_file import load_criteria, read_criteria, resolve
 
 EVERY_KEY = """
 tier = "B"

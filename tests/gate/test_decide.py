@@ -20,10 +20,10 @@ from gate.cards import (
     wire,
 )
 
+from usi.decisions import Verdict, gate_scorecard, resolve, tier
 from usi.errors import UsageError
 from usi.estimate import Estimate, not_assessed
-from usi.gate import Verdict, gate_scorecard, resolve, tier
-from usi.score.scorecard import Index, Scorecard, Sizes, SubgroupScore
+from usi.scoring.scorecard import Index, Scorecard, Sizes, SubgroupScore
 
 
 def run(change: dict[str, Any] | None = None, name: str = "B", **criteria: Any) -> Verdict:

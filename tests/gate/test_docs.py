@@ -8,8 +8,7 @@ import tomllib
 import pytest
 from helpers import ROOT
 
-from usi.gate.criteria import TIERS, tier
-from usi.gate.criteria_file import resolve
+from usi.decisions.criteria import TIERS, resolve, tier
 
 PAGE = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
 

@@ -8,10 +8,10 @@ from gate.cards import FIVE, auc, card, index, part, share, simulator, wire
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.gate import Verdict, gate_scorecard, resolve, tier
-from usi.gate.bounds import Bounded, holm
-from usi.gate.verdict import EXIT_CODES, ON_INCONCLUSIVE
-from usi.score.scorecard import Scorecard
+from usi.decisions import Verdict, gate_scorecard, resolve, tier
+from usi.decisions.bounds import Bounded, holm
+from usi.decisions.verdict import EXIT_CODES, ON_INCONCLUSIVE
+from usi.scoring.scorecard import Scorecard
 
 RANK = {"FAIL": 0, "INCONCLUSIVE": 1, "PASS": 2}
 

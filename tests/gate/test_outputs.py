@@ -12,10 +12,10 @@ import jsonschema
 import pytest
 from gate.cards import absent, auc, card, part, simulator, wire
 
-from usi.gate import Verdict, gate_scorecard, resolve, tier
-from usi.gate.schema import FOLDER, schemas, text
+from usi.decisions import Verdict, gate_scorecard, resolve, tier
+from usi.decisions.verdict import FOLDER, schemas, text
 from usi.report import github, junit, verdict_markdown
-from usi.score.scorecard import Scorecard, Sizes
+from usi.scoring.scorecard import Scorecard, Sizes
 
 EVIL = "<script>|x</script>\n::error::`boom`\x1b[31m\x00\u202e"
 
@@ -159,7 +159,7 @@ def test_schemas_are_those_of_the_models_and_hold() -> None:
     for name, schema in schemas().items():
         assert (FOLDER / name).read_text(encoding="utf-8") == text(schema), (
             f"{name} is not that of the models: python -c "
-            "'from usi.gate.schema import write; write()'"
+            "'from usi.decisions.verdict import write; write()'"
         )
         jsonschema.Draft202012Validator.check_schema(schema)
     validate = jsonschema.Draft202012Validator(schemas()["verdict.schema.json"])

@@ -10,21 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usi.errors import UsageError
-from usi.gate.criteria import tier
-from usi.gate.criteria_file import resolve
-from usi.gate.pick import pick_tasks
-from usi.gate.pilot import within_variance
-from usi.gate.plan import make_plan, regression_margins
-from usi.gate.power import (
+from usi.decisions.criteria import resolve, tier
+from usi.decisions.plan import (
     CLOSED_FORMS,
     joint_power,
+    make_plan,
     part_powers,
+    regression_margins,
     runs_for_all,
     tasks_for_all,
     tasks_for_gap,
     tasks_for_score,
+    within_variance,
 )
+from usi.decisions.task_sample import pick_tasks
+from usi.errors import UsageError
 
 INDEX = CLOSED_FORMS["index"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from usi.gate.compare import judged
-from usi.gate.rank import rank_scores
+from usi.decisions.compare import judged
+from usi.decisions.rank import rank_scores
 
 
 def draws(k: int, sd: float, seed: int = 0, replicates: int = 1000) -> np.ndarray:

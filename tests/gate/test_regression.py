@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from usi.decisions.regression import Change, changes, margins_for, mean_abs, var_abs
 from usi.errors import UsageError
-from usi.gate.regression import Change, changes, margins_for, mean_abs, var_abs
-from usi.score.robust.terms import Terms
+from usi.scoring.robust.terms import Terms
 
 SIZES = {"conversation": 8, "information": 4, "clarification": 3, "reaction": 3, "outcome": 5}
 """Terms a component: features of the four dimensions, difficulty bins."""

@@ -7,12 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from usi.features.spec import DIMENSIONS, FeatureSpec
-from usi.gate.regression import Change, changes
-from usi.score.robust.contrast import contrast
-from usi.score.robust.scorable import Selection
-from usi.score.robust.sums import SideSums, side_sums
-from usi.score.robust.terms import feature_terms
+from usi.decisions.regression import Change, changes
+from usi.extraction.spec import DIMENSIONS, FeatureSpec
+from usi.scoring.robust.scorable import Selection
+from usi.scoring.robust.sums import SideSums, side_sums
+from usi.scoring.robust.terms import contrast, feature_terms
 
 TASKS, ROUNDS, EACH = 60, 3, 3
 SPECS = tuple(

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from helpers import shared
 
+from usi.decisions.agents import rank_agents
+from usi.decisions.correct import corrected_success
+from usi.decisions.outcomes import Outcomes, Trial, collect, read_outcomes
+from usi.decisions.passk import crossed_pass_k, elementary_symmetric, pass_hat_k, pass_k
 from usi.errors import NotScorable
-from usi.gate.agents import rank_agents
-from usi.gate.correct import corrected_success
-from usi.gate.outcomes import Outcomes, Trial, collect, read_outcomes
-from usi.gate.passk import crossed_pass_k, elementary_symmetric, pass_hat_k, pass_k
 from usi.records import Outcome, Session
 
 

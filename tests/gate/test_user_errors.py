@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from usi.decisions.checks import check_user_errors
+from usi.decisions.criteria import resolve, tier
 from usi.errors import InputErrors
 from usi.estimate import Estimate
-from usi.gate.criteria import tier
-from usi.gate.criteria_file import resolve
-from usi.gate.user_errors import check_user_errors
-from usi.score.scorecard import Index, SimulatorCard, Sizes
+from usi.scoring.scorecard import Index, SimulatorCard, Sizes
 
 BASE = {"minimum": {"index": 80}}
 

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 from usi.cli.main import run
-from usi.gate.evidence import load_evidence, require_comparable, sidecar_path
-from usi.gate.table import compare_files, find_scorecards, rank_files
-from usi.gate.versions import regression_checks
+from usi.decisions.evidence import load_evidence, require_comparable, sidecar_path
+from usi.decisions.regression import regression_checks
+from usi.decisions.tables import compare_files, find_scorecards, rank_files
 from usi.phantom import build_phantom
-from usi.score.scorecard import Scorecard
+from usi.scoring.scorecard import Scorecard
 
 TASKS = 60
 MARGINS = ("--margin", "20", "--component-margin", "40")

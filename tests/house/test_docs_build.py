@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 from helpers import ROOT
 
-from usi.features.registry import LOG_PROFILES, PROFILES, get_specs
+from usi.extraction.profile import LOG_PROFILES, PROFILES, get_specs
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.stem for path in DOCS.glob("*.md"))
@@ -57,7 +57,7 @@ def test_every_page_is_built_and_stands_in_the_contents(site: Path) -> None:
 
 def test_the_interface_page_holds_signatures(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
-    for name in ("usi.pipeline.score", "usi.gate.table.rank_files", "usi.errors.UsiError"):
+    for name in ("usi.pipeline.score", "usi.decisions.tables.rank_files", "usi.errors.UsiError"):
         assert f'id="{name}"' in text
 
 

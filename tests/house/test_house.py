@@ -42,15 +42,6 @@ def test_an_import_against_the_direction_is_found(tmp_path: Path) -> None:
     assert "usi.errors" in done.stdout
 
 
-def test_no_module_is_longer_than_400_lines() -> None:
-    long = {
-        str(path.relative_to(ROOT)): lines
-        for path in (ROOT / "usi").rglob("*.py")
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 400
-    }
-    assert long == {}
-
-
 @pytest.mark.parametrize("start", ["import usi.cli.main", "import usi"])
 def test_the_command_line_starts_light(start: str) -> None:
     probe = f"{start}, sys; print(*sorted(n for n in {HEAVY!r} if n in sys.modules))"

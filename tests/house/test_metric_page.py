@@ -6,7 +6,7 @@ import importlib.util
 
 from helpers import ROOT
 
-from usi.features.registry import get_specs
+from usi.extraction.profile import get_specs
 
 
 def test_the_page_is_as_its_builder_makes_it_and_names_every_feature() -> None:

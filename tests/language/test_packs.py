@@ -7,11 +7,11 @@ import re
 import polars as pl
 import pytest
 
-from usi.features.kernel_project import project
-from usi.features.languages import NOT_NEEDED, load_pack, pack_languages
-from usi.features.robust_clean import clean_text
-from usi.features.robust_count import hits
-from usi.features.robust_lexicon import WordList, WordLists, load_word_lists
+from usi.extraction.kernel import project
+from usi.extraction.language_packs import NOT_NEEDED, load_pack, pack_languages
+from usi.extraction.robust.cleaning import clean_text
+from usi.extraction.robust.counting import hits
+from usi.extraction.robust.lexicon import WordList, WordLists, load_word_lists
 
 STEMS = ("robust1", "style1", "context1")
 ENTRIES = [

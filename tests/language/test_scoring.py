@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from usi.features.extract import extract_table
-from usi.features.language import detect, language_code, language_of
+from usi.extraction.extract import extract_table
+from usi.extraction.language import detect, language_code, language_of
 from usi.records import Session, Turn
 
 GERMAN = (

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.load import LoadOptions, group_by_simulator, open_sessions
-from usi.load.digest import session_digest
+from usi.loading import LoadOptions, group_by_simulator, open_sessions
+from usi.loading.digest import session_digest
+from usi.provenance.content import ContentDigest, combined_content, value_digest
 from usi.records import Session, Turn
-from usi.run.content import ContentDigest, combined_content, value_digest
 
 RECORDS = [
     {"id": "a", "messages": [{"role": "user", "content": "hi"}], "reward": 1,

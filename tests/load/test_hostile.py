@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from usi.errors import InputError, UsiError
-from usi.load import archive, open_sessions, source
+from usi.loading import archive, open_sessions, source
 
 LINE = json.dumps({"messages": [{"role": "user", "content": "hi"}]}).encode() + b"\n"
 

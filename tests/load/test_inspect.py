@@ -18,7 +18,7 @@ import pyarrow as pa
 import pytest
 
 from usi.errors import InputError, InputErrors
-from usi.load import LoadOptions, open_sessions
+from usi.loading import LoadOptions, open_sessions
 
 HEADER = {
     "version": 2,

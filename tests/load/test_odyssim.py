@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from usi.errors import InputError
-from usi.load import open_sessions
+from usi.loading import open_sessions
 from usi.records import SurveyAnswer
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from usi.errors import InputErrors
-from usi.load import LoadOptions, open_sessions
+from usi.loading import LoadOptions, open_sessions
 
 CHAT = {
     "messages": [

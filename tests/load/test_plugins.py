@@ -15,8 +15,9 @@ from command import usi
 from helpers import ROOT
 
 from usi.errors import InputError, UsageError
-from usi.load import LoadOptions, open_sessions, registry, sniff, stream
-from usi.load.reader import About, Reader, carries
+from usi.loading import LoadOptions, open_sessions, registry, stream
+from usi.loading import registry as sniff
+from usi.loading.reader import About, Reader, carries
 from usi.records import Session, Turn
 
 

@@ -10,7 +10,8 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError, UsageError
-from usi.load import LoadOptions, open_sessions, roles, validate
+from usi.loading import LoadOptions, open_sessions, validate
+from usi.loading import messages as roles
 
 
 def read(path, **options):

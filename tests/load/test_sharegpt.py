@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from usi.errors import InputErrors
-from usi.load import LoadOptions, open_sessions
+from usi.loading import LoadOptions, open_sessions
 
 
 def read(path, **options):

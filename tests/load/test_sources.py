@@ -16,8 +16,8 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError, UsageError
-from usi.load import LoadOptions, archive, group_by_simulator, open_sessions, source
-from usi.load.labels import simulator_label
+from usi.loading import LoadOptions, archive, group_by_simulator, open_sessions, source
+from usi.loading.labels import simulator_label
 
 HI = [{"role": "user", "content": "hi"}]
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usi.errors import InputError, UsiError
-from usi.load import LoadOptions, jsonstream, open_sessions
-from usi.load.jsonstream import Cursor
+from usi.loading import LoadOptions, jsonstream, open_sessions
+from usi.loading.jsonstream import Cursor
 
 HI = [{"role": "user", "content": "hi"}]
 RUN = {"task_id": 0, "trial": 0, "reward": 1.0, "traj": HI}

@@ -12,8 +12,8 @@ import pytest
 
 import usi
 from usi.errors import InputError, InputErrors, UsageError
-from usi.load import LoadOptions, open_sessions
-from usi.load.columns import parse_map
+from usi.loading import LoadOptions, open_sessions
+from usi.loading.formats.table import parse_map
 
 MAP = {"session": "conv", "role": "who", "text": "said", "reward": "ok", "task": "job"}
 ROWS = [

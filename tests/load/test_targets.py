@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from usi.errors import InputError, UsageError
-from usi.load import TARGETS, LoadOptions, open_sessions, write_sessions
-from usi.load.usi_jsonl import LABELS
+from usi.loading import TARGETS, LoadOptions, open_sessions, write_sessions
+from usi.loading.formats.usi_jsonl import LABELS
 from usi.records import MISSING, Outcome, Session, SurveyAnswer, Turn
 
 # A cell of a table holds no lone surrogate, NUL is refused by some readers of CSV.

@@ -9,7 +9,7 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError
-from usi.load import group_by_simulator, open_sessions
+from usi.loading import group_by_simulator, open_sessions
 
 
 def simulation(task: object = "t1", trial: object = 0, **other: object) -> dict[str, object]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from usi.errors import InputError
-from usi.load import open_sessions, validate, write_sessions
+from usi.loading import open_sessions, validate, write_sessions
 
 TALK = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yo"}]
 

@@ -9,7 +9,7 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError, InputErrors
-from usi.load import LoadOptions, open_sessions, read_surveys
+from usi.loading import LoadOptions, open_sessions, read_surveys
 from usi.records import MISSING, SurveyAnswer
 
 TALK = [{"role": "user", "content": "\\tau airline 0"}, {"role": "user", "content": "hi"}]

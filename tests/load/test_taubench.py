@@ -9,7 +9,7 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError, InputErrors
-from usi.load import LoadOptions, open_sessions
+from usi.loading import LoadOptions, open_sessions
 from usi.records import MISSING
 
 

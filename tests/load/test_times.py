@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usi.errors import InputError
-from usi.load import LoadOptions, open_sessions
-from usi.load.frames import open_frame
-from usi.load.targets import write_sessions
-from usi.load.times import MIXED, UNREADABLE, moment
+from usi.loading import LoadOptions, open_sessions
+from usi.loading.stream import open_frame
+from usi.loading.times import MIXED, UNREADABLE, moment
+from usi.loading.write import write_sessions
 from usi.records import Session, Turn
 
 NOON = datetime(2026, 8, 1, 12, tzinfo=UTC)

@@ -12,7 +12,7 @@ import json
 import pytest
 
 from usi.errors import InputError
-from usi.load import LoadOptions, open_sessions
+from usi.loading import LoadOptions, open_sessions
 
 
 def read(path, **options):

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usi.errors import InputError, InputErrors
-from usi.load import LoadOptions, open_sessions, write_usi_jsonl
+from usi.loading import LoadOptions, open_sessions, write_usi_jsonl
 from usi.records import MISSING, Outcome, Session, SurveyAnswer, Turn
 
 SCHEMA = json.loads(
-    files("usi.load").joinpath("schemas/usi-jsonl.schema.json").read_text(encoding="utf-8")
+    files("usi.loading").joinpath("schemas/usi-jsonl.schema.json").read_text(encoding="utf-8")
 )
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 HI = [{"role": "user", "content": "hi"}]

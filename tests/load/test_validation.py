@@ -8,7 +8,7 @@ import pytest
 from helpers import shared
 
 from usi.errors import UsageError
-from usi.load import LoadOptions, validate
+from usi.loading import LoadOptions, validate
 
 
 def test_counts(write):

@@ -10,17 +10,9 @@ import polars as pl
 import pytest
 
 from usi.errors import InputError, InputErrors, UsageError
-from usi.load.logs import (
-    CaseStore,
-    Column,
-    LogFormat,
-    iter_cases,
-    load_config,
-    open_log,
-    preset_names,
-)
-from usi.load.logs.records import record_blocks
-from usi.load.logs.suggest import guess_class, suggest
+from usi.logs import CaseStore, Column, LogFormat, iter_cases, load_config, open_log, preset_names
+from usi.logs.records import record_blocks
+from usi.logs.suggest import guess_class, suggest
 
 UTC_CLOCK = LogFormat(timezone="UTC")
 

@@ -10,10 +10,10 @@ import pytest
 from command import usi
 
 from usi.errors import UsageError
-from usi.features.registry import get_specs
-from usi.features.table import SessionTable
-from usi.features.trace_extract import extract_log_table
-from usi.load.logs import load_config
+from usi.extraction.profile import get_specs
+from usi.extraction.table import SessionTable
+from usi.logs import load_config
+from usi.logs.extract import extract_log_table
 from usi.phantom.log_build import build_phantom_logs
 from usi.phantom.log_spec import ACTIVITIES, load_log_phantom, log_preset_names, plans
 from usi.phantom.log_truth import NOT_KNOWN, true_log_values

@@ -8,10 +8,10 @@ import pytest
 from helpers import shared
 
 from usi.errors import InputError
-from usi.features.trace_extract import extract_log_table
-from usi.features.trace_options import options_of
-from usi.load.logs import load_config
-from usi.load.logs.config import LogConfig
+from usi.logs import load_config
+from usi.logs.config import LogConfig
+from usi.logs.extract import extract_log_table
+from usi.logs.feature_options import options_of
 
 ZIP = "data/logs/servicenow/ServiceNow-Kaggle.csv.zip"
 CONFIG = load_config("servicenow")
@@ -157,7 +157,7 @@ def test_easy_mode_has_no_waits_and_no_reopenings(values):
     ],
 )
 def test_logs_with_starts_and_ends_load_without_classes(name, layout, cases, events):
-    from usi.load.logs import LogFormat
+    from usi.logs import LogFormat
 
     path = shared(f"data/logs/{name}.csv")
     raw = pd.read_csv(path)

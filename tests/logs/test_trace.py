@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from oracle_log import case_features
 
 from usi.errors import InputError, NotScorable, UsageError
-from usi.features.registry import LOG_PROFILES, PROFILES, get_profile, get_specs
-from usi.features.spec import DIMENSIONS
-from usi.features.table import SessionTable
-from usi.features.trace import SPECS
-from usi.features.trace_calendar import Calendar, read_calendar
-from usi.features.trace_extract import extract_log_table, run_log
-from usi.features.trace_options import ClassMap, TraceOptions, options_of
-from usi.features.trace_outcome import sla_limits, with_sla_limits
-from usi.load.logs import CaseStore, LogConfig, LogFormat, open_log
-from usi.load.logs.config import parse_config
+from usi.extraction.profile import LOG_PROFILES, PROFILES, get_profile, get_specs
+from usi.extraction.spec import DIMENSIONS
+from usi.extraction.table import SessionTable
+from usi.logs import CaseStore, LogConfig, LogFormat, open_log
+from usi.logs.behaviour import sla_limits, with_sla_limits
+from usi.logs.calendar import Calendar, read_calendar
+from usi.logs.config import parse_config
+from usi.logs.extract import extract_log_table, run_log
+from usi.logs.feature_options import ClassMap, TraceOptions, options_of
+from usi.logs.features import SPECS
 
 CLASSES = {"N": "queue", "W": "work", "U": "wait_user", "V": "wait_other", "R": "resolved",
            "C": "closed", "X": "cancelled"}  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from usi.logs.inputs import LogChoices
 from usi.phantom.log_build import build_phantom_logs
 from usi.phantom.log_spec import load_log_phantom
-from usi.score.log.options import LogChoices
-from usi.score.options import ScoreOptions
-from usi.score.robust.options import RobustOptions
+from usi.scoring.options import ScoreOptions
+from usi.scoring.robust.options import RobustOptions
 
 
 def options(config, *, replicates=300, c2st="off", **log):

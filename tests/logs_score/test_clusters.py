@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from usi.features.spec import FeatureSpec
+from usi.extraction.spec import FeatureSpec
 from usi.phantom.log_draw import log_frames
 from usi.phantom.log_spec import load_log_phantom
 from usi.phantom.log_truth import true_log_values
-from usi.score.robust.contrast import contrast
-from usi.score.robust.sums import side_sums
+from usi.scoring.robust.sums import side_sums
+from usi.scoring.robust.terms import contrast
 
 SPEC = load_log_phantom("human").changed(weekly=0.25)
 STUDIES, CASES = 150, 1200

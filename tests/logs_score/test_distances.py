@@ -17,16 +17,17 @@ from helpers import shared
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.diagnose.log_attach import distances
-from usi.diagnose.log_distances import (
+from usi.logs import CaseStore, LogFormat, open_log
+from usi.logs.diagnostics import distances
+from usi.logs.distances import (
+    Traces,
+    TraceSample,
     arrival_distance,
     circadian_distance,
     cycle_time_distance,
     ngram_distance,
     relative_event_distance,
 )
-from usi.load.logs import CaseStore, LogFormat, open_log
-from usi.score.log.traces import Traces, TraceSample
 
 FOUND = json.loads(Path(__file__).with_name("log_distance_measures.json").read_text())
 START = datetime(2015, 1, 5, 9, tzinfo=UTC)  # a Monday

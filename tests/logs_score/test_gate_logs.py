@@ -10,11 +10,10 @@ import pytest
 from command import usi
 from logs_score.conftest import options
 
+from usi.decisions.criteria import resolve, tier
+from usi.decisions.decide import gate_scorecard
 from usi.estimate import not_assessed
-from usi.gate.criteria import tier
-from usi.gate.criteria_file import resolve
-from usi.gate.gate import gate_scorecard
-from usi.gate.log_keys import criteria_of
+from usi.logs.checks import criteria_of
 from usi.pipeline import score
 
 

@@ -12,11 +12,11 @@ from command import usi
 from scipy.stats import spearmanr
 
 from usi.errors import NotScorable
-from usi.features.table import SessionTable
+from usi.extraction.table import SessionTable
+from usi.logs.joint import joint
 from usi.phantom import build_phantom
 from usi.phantom.log_build import build_phantom_logs
 from usi.pipeline import features
-from usi.score.log.joint import joint
 
 
 @pytest.fixture(scope="module")

@@ -11,15 +11,15 @@ from logs_score.conftest import options
 from scipy.stats import wasserstein_distance
 
 from usi.errors import UsageError
-from usi.features.table import SessionTable
+from usi.extraction.table import SessionTable
+from usi.logs.case_mix import standardised
+from usi.logs.inputs import LogChoices
+from usi.logs.window import window_warnings
 from usi.pipeline import score
-from usi.run.signature import parse
-from usi.score.log.mix import standardised
-from usi.score.log.options import LogChoices
-from usi.score.log.window import window_warnings
-from usi.score.options import ScoreOptions
-from usi.score.robust.options import RobustOptions
-from usi.score.scorecard import Scorecard
+from usi.provenance.signature import parse
+from usi.scoring.options import ScoreOptions
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.scorecard import Scorecard
 
 DIMENSIONS = ("conversation", "information", "clarification", "reaction")
 

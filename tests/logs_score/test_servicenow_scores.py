@@ -40,8 +40,8 @@ def test_the_play_out_is_near_on_waits_reopenings_and_reassignments(cards):
 
 
 def test_and_the_second_keys_flag_it(result):
-    from usi.gate.criteria import tier
-    from usi.gate.gate import gate_scorecard
+    from usi.decisions.criteria import tier
+    from usi.decisions.decide import gate_scorecard
 
     found = {part.name: part for part in gate_scorecard(result.card, tier("B")).simulators}
     assert "two_sample" in found["simulated_markov1"].decided_by

@@ -10,8 +10,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from usi.features.extract import extract_table
-from usi.load import open_sessions, read_surveys
+from usi.extraction.extract import extract_table
+from usi.loading import open_sessions, read_surveys
 from usi.phantom import (
     build_phantom,
     default_tasks,
@@ -24,9 +24,9 @@ from usi.phantom import (
     true_scores,
 )
 from usi.phantom.stream import BLOCK
-from usi.score.keys import assign_keys
-from usi.score.options import ScoreContext, ScoreOptions
-from usi.score.profiles import get_profile
+from usi.scoring.keys import assign_keys
+from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.profiles import get_profile
 
 DIMENSIONS = ("conversation", "information", "clarification", "reaction")
 COMPONENTS = (*DIMENSIONS, "outcome")

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from usi.phantom import (
-    default_tasks,
-    draw,
-    get_simulator,
-    load_spec,
-    phantom_table,
-    true_scores,
-)
-from usi.score.options import ScoreContext, ScoreOptions
-from usi.score.profiles import get_profile
+from usi.phantom import default_tasks, draw, get_simulator, load_spec, phantom_table, true_scores
+from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.profiles import get_profile
 
 COMPONENTS = ("conversation", "information", "clarification", "reaction", "outcome")
 HUMAN = load_spec("human")

@@ -5,16 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from usi.features.extract import extract
-from usi.features.spec import CORE_COUNTS, IDENTITY_SCHEMA
-from usi.phantom import (
-    count_frame,
-    default_tasks,
-    draw,
-    get_simulator,
-    load_spec,
-    realise,
-)
+from usi.extraction.extract import extract
+from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
+from usi.phantom import count_frame, default_tasks, draw, get_simulator, load_spec, realise
 
 SOURCES = ["human", "polite", "mild", "collapsed", "dense"]
 PROFILES = ["tau-usi", "robust"]

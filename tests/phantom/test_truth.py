@@ -13,8 +13,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from usi.errors import NotScorable, UsageError
-from usi.features.registry import get_profile
-from usi.features.values import derive
+from usi.extraction.profile import get_profile
+from usi.extraction.table import derive
 from usi.phantom import (
     Rate,
     blend,

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from report.cards import HOSTILE
 
+from usi.decisions.admission import Admission
+from usi.decisions.compare import judged
+from usi.decisions.rank import Ranked, Ranking
+from usi.decisions.tables import Comparison, Entry, Leaderboard, Rankings
 from usi.estimate import Estimate
-from usi.gate.admission import Admission
-from usi.gate.board import Entry
-from usi.gate.compare import judged
-from usi.gate.rank import Ranked, Ranking
-from usi.gate.table import Comparison, Leaderboard, Rankings
 
 
 def share(value: float, low: float, high: float) -> Estimate:

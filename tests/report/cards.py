@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from usi.estimate import Estimate
-from usi.score.scorecard import (
+from usi.scoring.scorecard import (
     COMPONENTS,
     Component,
     FeatureScore,

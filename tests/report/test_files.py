@@ -10,7 +10,7 @@ from report.cards import card, simulator
 
 from usi.errors import UsageError
 from usi.report import files
-from usi.report.forms import FORMS
+from usi.report.files import FORMS
 
 CARD = card(simulator("a", 70.0))
 

@@ -14,8 +14,9 @@ import pytest
 from report.boards import comparison, rankings
 from report.cards import HOSTILE
 
-from usi.gate.compare import judged
-from usi.report import leaderboard, leaderboard_compare
+from usi.decisions.compare import judged
+from usi.report import comparison_page as leaderboard_compare
+from usi.report import leaderboard
 from usi.report.compared import ranking_grids
 from usi.report.success import to_markdown
 

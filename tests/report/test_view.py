@@ -11,9 +11,9 @@ from report.cards import HOSTILE, NO_SURVEY, card, simulator
 from rich.console import Console
 
 from usi.report import html, markdown, view
-from usi.report.forms import FORMS
+from usi.report.files import FORMS
 from usi.report.table import print_scorecard
-from usi.score.scorecard import Scorecard
+from usi.scoring.scorecard import Scorecard
 
 
 def terminal(scorecard: Scorecard, width: int = 170) -> str:

@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from usi.errors import InputError
-from usi.run.manifest import combined_sha256, sha256_file
-from usi.run.record import FileHash, make_record, now, record_path, without_secrets
+from usi.provenance.record import (
+    FileHash,
+    combined_sha256,
+    make_record,
+    now,
+    record_path,
+    sha256_file,
+    without_secrets,
+)
 
 SECRET = "sk-abcdefghijklmnop1234"
 

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from usi.errors import UsageError
-from usi.run import build, differences, explain, parse
-from usi.run.fields import FIELDS, HEADS
+from usi.provenance import build, differences, explain, parse
+from usi.provenance.signature import FIELDS, HEADS
 
 LONG = (
     "USI|profile:tau-usi|corpus:people@ab12|source:human|terms:6|batches:3|runs:3|tasks:165"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import usi
-from usi.score.scorecard import Scorecard
+from usi.scoring.scorecard import Scorecard
 
 MISSING = object()
 

@@ -13,11 +13,10 @@ import pytest
 from score.small import answered, entry, people, put, reasons, scored, words
 
 import usi
-from usi.run import explain, parse
-from usi.score.export import published_rows
-from usi.score.schema import published_schema, schema_text
-from usi.score.scorecard import COMPONENTS, Scorecard
-from usi.score.tasks import task_sums, to_parquet
+from usi.provenance import explain, parse
+from usi.scoring.published.export import published_rows
+from usi.scoring.scorecard import COMPONENTS, Scorecard, published_schema, schema_text
+from usi.scoring.task_sums import task_sums, to_parquet
 
 
 def both(folder: Path, **choices: Any) -> Scorecard:
@@ -35,7 +34,7 @@ def both(folder: Path, **choices: Any) -> Scorecard:
 
 def test_the_published_schema_is_current() -> None:
     path = Path(usi.__file__).parent / "score" / "schemas" / "scorecard.schema.json"
-    assert path.read_text("utf-8") == schema_text(), "run: python -m usi.score.schema"
+    assert path.read_text("utf-8") == schema_text(), "run: python -m usi.scoring.scorecard"
 
 
 def test_cards_keep_to_the_schema(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from command import usi
 from report.html.walk import at, read
 
 from usi.records import Outcome, Session
-from usi.score.episodes import EpisodeTally
+from usi.scoring.episodes import EpisodeTally
 
 RULES = ["confirmation", "step_order"]
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from usi.features.spec import IDENTITY_SCHEMA
+from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.records import Side
-from usi.score.keys import assign_keys, split_batch, split_run
-from usi.score.options import RunIds
+from usi.scoring.keys import assign_keys, split_batch, split_run
+from usi.scoring.options import RunIds
 
 
 def frame(rows: list[dict[str, Any]], layout: str = "tau-usi", domain: str = "x") -> pl.DataFrame:

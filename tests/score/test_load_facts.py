@@ -7,9 +7,9 @@ import json
 import pytest
 
 import usi
-from usi.features.extract import extract_table
+from usi.extraction.extract import extract_table
 from usi.records import Session, Turn
-from usi.score.load_facts import NOT_REVIEWED, is_user_error, user_errors
+from usi.scoring.load_facts import NOT_REVIEWED, is_user_error, user_errors
 
 
 def table(*tags, status="ok"):

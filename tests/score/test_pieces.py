@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usi.errors import InputError, UsiError
-from usi.score.calibration import (
+from usi.scoring.published.calibration import (
     BIN_LABELS,
     bin_of,
     binned_gap,
@@ -21,9 +21,8 @@ from usi.score.calibration import (
     read_difficulty,
     success,
 )
-from usi.score.dice import dice, dimension_score
-from usi.score.index import index_of_batch, mean_sd
-from usi.score.survey import agreement, instrument, published_rng
+from usi.scoring.published.score import dice, dimension_score, index_of_batch, mean_sd
+from usi.scoring.published.survey import agreement, instrument, published_rng
 
 finite = st.floats(-1e6, 1e6)
 FIELDS = (

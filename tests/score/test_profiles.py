@@ -10,12 +10,12 @@ from score.small import people, put
 
 import usi
 from usi.errors import UsageError
-from usi.score import profiles
+from usi.scoring import profiles
 
 
 @pytest.fixture
 def only_tau_usi(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(profiles, "_MODULES", {"tau-usi": "usi.score.tau_usi"})
+    monkeypatch.setattr(profiles, "_MODULES", {"tau-usi": "usi.scoring.published.profile"})
     profiles._installed.cache_clear()
     yield
     profiles._installed.cache_clear()

@@ -10,7 +10,7 @@ import pytest
 from helpers import shared
 
 import usi
-from usi.score.export import aggregate_metrics, published_rows
+from usi.scoring.published.export import aggregate_metrics, published_rows
 
 
 def score(case: str, **choices: Any) -> tuple[Any, dict[str, Any]]:

@@ -12,7 +12,7 @@ from score.made_up import study, write
 from score.reference import table
 
 import usi
-from usi.score.export import published_rows
+from usi.scoring.published.export import published_rows
 
 CASES: dict[str, dict[str, Any]] = {
     "three runs": {"seed": 1},

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from usi.features.registry import get_specs
-from usi.features.table import SessionTable
+from usi.extraction.profile import get_specs
+from usi.extraction.table import SessionTable
 
 SPECS = get_specs("robust")
 

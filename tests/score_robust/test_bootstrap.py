@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from usi.score.robust import bootstrap
-from usi.score.robust.bootstrap import Sums, replicate, weight_chunks
+from usi.scoring.robust import bootstrap
+from usi.scoring.robust.bootstrap import Sums, replicate, weight_chunks
 
 
 def _all(clusters, replicates, **keys):

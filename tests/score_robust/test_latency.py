@@ -15,10 +15,10 @@ from helpers import shared
 from msgspec.structs import replace
 
 import usi
-from usi.load import open_sessions, write_usi_jsonl
+from usi.loading import open_sessions, write_usi_jsonl
 from usi.phantom import build_phantom
 from usi.records import Session
-from usi.score.robust.options import RobustOptions
+from usi.scoring.robust.options import RobustOptions
 
 REASON = "a property of the harness, never scored"
 START = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -177,9 +177,9 @@ def test_classifiers_and_distances_never_see_it() -> None:
 
 
 def test_a_harness_feature_is_out_even_where_a_profile_scores_it() -> None:
-    from usi.features.registry import get_specs
-    from usi.score.robust.scorable import Scorable, select
-    from usi.score.robust.tripwire import tripwire_list
+    from usi.extraction.profile import get_specs
+    from usi.scoring.robust.scorable import Scorable, select
+    from usi.scoring.robust.tripwire import tripwire_list
 
     latency_spec = next(spec for spec in get_specs("robust") if spec.harness)
     planted = changed(latency_spec, dimension="reaction", scored=True, tripwire=True)
@@ -204,8 +204,8 @@ def test_real_people_are_slower_than_a_model() -> None:
 def test_an_aggregate_says_what_its_corpus_says(
     cards: dict[str, Any], files: dict[str, Path], tmp_path: Path
 ) -> None:
-    from usi.corpus.resolve import resolve
-    from usi.score.people.aggregate import build_aggregate, write_aggregate
+    from usi.corpora.resolve import resolve
+    from usi.scoring.aggregate import build_aggregate, write_aggregate
 
     whole = latency(cards["stamped stamped"])
     path = tmp_path / "people.parquet"
@@ -227,8 +227,8 @@ def test_an_aggregate_says_what_its_corpus_says(
 def test_an_aggregate_keeps_no_latency_of_single_people(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
-    from usi.corpus.resolve import resolve
-    from usi.score.people.aggregate import build_aggregate
+    from usi.corpora.resolve import resolve
+    from usi.scoring.aggregate import build_aggregate
 
     seen: dict[str | None, int] = {}
     mixed = []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import usi
 from usi.phantom import build_phantom
-from usi.score.robust.options import RobustOptions
+from usi.scoring.robust.options import RobustOptions
 
 CHOICES = {"robust": RobustOptions(replicates=100, c2st="off")}
 

@@ -8,13 +8,13 @@ import pytest
 from scipy import stats
 
 from usi.errors import UsageError
-from usi.features.spec import FeatureSpec
-from usi.score.robust.ceiling import expected_dice
-from usi.score.robust.difficulty import CUTOFFS, Pool, assign_bins, merge_plan, pool_cutoffs
-from usi.score.robust.icc import icc1
-from usi.score.robust.scorable import scorability, select
-from usi.score.robust.similarity import similarity
-from usi.score.robust.tripwire import alarm_power, fisher_above, tripwire_list
+from usi.extraction.spec import FeatureSpec
+from usi.scoring.robust.batches import icc1
+from usi.scoring.robust.ceiling import expected_dice
+from usi.scoring.robust.difficulty import CUTOFFS, Pool, assign_bins, merge_plan, pool_cutoffs
+from usi.scoring.robust.scorable import scorability, select
+from usi.scoring.robust.similarity import similarity
+from usi.scoring.robust.tripwire import alarm_power, fisher_above, tripwire_list
 
 
 def rate(name, dimension="conversation", **more):

@@ -14,10 +14,10 @@ from score_robust.population import draw, table
 
 from usi.errors import NotScorable, UsageError
 from usi.records import SurveyAnswer
-from usi.score.options import ScoreContext, ScoreOptions
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.profile import pool_of, score_tables, task_sums
-from usi.score.scorecard import COMPONENTS, Scorecard
+from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.profile import pool_of, score_tables, task_sums
+from usi.scoring.scorecard import COMPONENTS, Scorecard
 
 ANSWERS = ("No - Task failed", "Partially - Some progress", "Yes - Task completed")
 

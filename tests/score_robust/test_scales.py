@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from score_robust.population import draw
 
-from usi.features.spec import FeatureSpec
-from usi.score.robust.card_features import features
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.reference import reference
-from usi.score.robust.study import study
+from usi.extraction.spec import FeatureSpec
+from usi.scoring.robust.card_parts import features
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import reference
+from usi.scoring.robust.study import study
 
 OPTIONS = RobustOptions(replicates=200)
 HUMAN, SIM = draw(60, 3, seed=1), draw(60, 2, seed=2, side="simulated")

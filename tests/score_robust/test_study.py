@@ -8,17 +8,15 @@ import pytest
 from score_robust.population import RATES, SPECS, difficulty, draw
 
 from usi.errors import NotScorable, UsageError
-from usi.score.robust.batches import batch_ranges
-from usi.score.robust.card_outcome import outcome_numbers
-from usi.score.robust.card_parts import label_detail
-from usi.score.robust.contrast import contrast
-from usi.score.robust.difficulty import Pool
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.reference import only_runs, reference
-from usi.score.robust.study import study
-from usi.score.robust.sums import from_frame, to_frame
-from usi.score.robust.terms import all_terms
-from usi.score.robust.values import session_values
+from usi.scoring.robust.batches import batch_ranges
+from usi.scoring.robust.card_parts import label_detail, outcome_numbers
+from usi.scoring.robust.difficulty import Pool
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import only_runs, reference
+from usi.scoring.robust.scorable import session_values
+from usi.scoring.robust.study import study
+from usi.scoring.robust.sums import from_frame, to_frame
+from usi.scoring.robust.terms import all_terms, contrast
 
 QUICK = RobustOptions(replicates=200)
 

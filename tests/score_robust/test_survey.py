@@ -10,17 +10,23 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from usi.records import SurveyAnswer
-from usi.score.robust.agreement import (
+from usi.scoring.robust.agreement import (
     distances,
     krippendorff_alpha,
     median_without_one,
     weighted_kappa,
 )
-from usi.score.robust.bounds import interval_rule
-from usi.score.robust.instrument import Item, answers_of, items_for, tau_survey
-from usi.score.robust.perceived import perceived_success
-from usi.score.robust.survey import survey_agreement
-from usi.score.robust.survey_pairs import Pairs, among_humans, by_session, by_task, levels_of
+from usi.scoring.robust.bounds import interval_rule
+from usi.scoring.robust.instrument import Item, answers_of, items_for, tau_survey
+from usi.scoring.robust.perceived import perceived_success
+from usi.scoring.robust.survey import (
+    Pairs,
+    among_humans,
+    by_session,
+    by_task,
+    levels_of,
+    survey_agreement,
+)
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, example C: 4 observers, 12 units
 EXAMPLE = """

@@ -18,8 +18,8 @@ from command import Done, refused, usi
 from simulate.server import Server, tool_call
 
 from usi.cli.main import run
-from usi.corpus.manifest import read_manifest
-from usi.load import open_sessions, read_surveys
+from usi.corpora.manifest import read_manifest
+from usi.loading import open_sessions, read_surveys
 from usi.simulate.questions import published_instrument
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from helpers import ROOT
 
-from usi.load import open_sessions
+from usi.loading import open_sessions
 
 pytestmark = pytest.mark.slow
 

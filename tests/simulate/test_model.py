@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from simulate.tiny import TinyDomain, setting
 
-from usi.load import open_sessions
+from usi.loading import open_sessions
 from usi.pipeline import score
 from usi.simulate.calls import Runtime
 from usi.simulate.cells import make_cells

@@ -18,10 +18,10 @@ from simulate import long_run
 from simulate.server import Server
 from simulate.tiny import TinyDomain, setting
 
+from usi.decisions.outcomes import read_outcomes
+from usi.decisions.passk import pass_k
 from usi.errors import InputError, UsageError
-from usi.gate.outcomes import read_outcomes
-from usi.gate.passk import pass_k
-from usi.load import open_sessions, read_surveys
+from usi.loading import open_sessions, read_surveys
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.cache import Cache
 from usi.simulate.calls import Runtime

@@ -11,7 +11,7 @@ from simulate.tiny import TinyDomain, setting
 
 from usi.errors import NotScorable
 from usi.pipeline import features, score
-from usi.score.agents import fingerprints, require_same_agent
+from usi.scoring.agents import fingerprints, require_same_agent
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.calls import Runtime

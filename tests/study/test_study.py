@@ -14,13 +14,13 @@ from study.page import render
 from study.paired import REPLICATES, human_side, scored, task_seed
 from study.summary import rate
 
-from usi.gate import gate_scorecard
+from usi.decisions import gate_scorecard
 from usi.phantom import draw, phantom_table
-from usi.score.options import ScoreContext, ScoreOptions
-from usi.score.profiles import get_profile
-from usi.score.robust.bounds import Interval, score_terms
-from usi.score.robust.options import RobustOptions
-from usi.score.robust.terms import Terms
+from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.profiles import get_profile
+from usi.scoring.robust.bounds import Interval, score_terms
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.terms import Terms
 
 CELL = Cell(40, 2, 2, ("copy", "easy-1", "defect-role"))
 DOCS = ROOT / "docs"

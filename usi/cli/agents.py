@@ -52,9 +52,9 @@ def command(
     Example: usi agents --human a=ha.json --human b=hb.json --human c=hc.json
     --sim a=sa.json --sim b=sb.json --sim c=sc.json
     """
-    from usi.cli.reading import load_options
-    from usi.gate.agents import rank_agents
-    from usi.gate.outcomes import Outcomes, read_outcomes
+    from usi.cli.options import load_options
+    from usi.decisions.agents import rank_agents
+    from usi.decisions.outcomes import Outcomes, read_outcomes
     from usi.report.success import agents_grids
 
     def side(values: list[str], option: str) -> dict[str, Outcomes]:

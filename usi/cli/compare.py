@@ -43,13 +43,13 @@ def command(
       usi compare old.json new.json -o compare.html
     """  # fmt: skip
     from usi.cli import success
-    from usi.gate.table import compare_files
+    from usi.decisions.tables import compare_files
     from usi.report.compared import comparison_grids
 
     found = compare_files(a, b, simulator_a=simulator, simulator_b=other or simulator)
 
     def page() -> str:
-        from usi.report.leaderboard_compare import render
+        from usi.report.comparison_page import render
 
         return render(found)
 

@@ -64,10 +64,10 @@ def command(
     """  # fmt: skip
     import sys
 
-    from usi.cli.reading import load_options, sources
-    from usi.load import open_sessions, write_sessions
-    from usi.load.notes import LoadNotes
-    from usi.load.targets import target_of
+    from usi.cli.options import load_options, sources
+    from usi.loading import open_sessions, write_sessions
+    from usi.loading.notes import LoadNotes
+    from usi.loading.write import target_of
     from usi.report import files as report_files
 
     options = load_options(

@@ -50,9 +50,9 @@ def command(
 
     Example: usi correct runs.json --human people.jsonl
     """
-    from usi.cli.reading import load_options, people_with_sessions
-    from usi.gate.correct import corrected_success
-    from usi.gate.outcomes import read_outcomes
+    from usi.cli.options import load_options, people_with_sessions
+    from usi.decisions.correct import corrected_success
+    from usi.decisions.outcomes import read_outcomes
     from usi.report.success import corrected_grids
 
     reading: dict[str, Any] = {

@@ -11,10 +11,10 @@ from usi.cli.console import note, out, working
 from usi.cli.options import Force, Quiet
 
 if TYPE_CHECKING:
-    from usi.cli.scoring import Request
-    from usi.gate.verdict import SimulatorVerdict, Verdict
+    from usi.cli.score import Request
+    from usi.decisions.verdict import SimulatorVerdict, Verdict
     from usi.phantom import PhantomSpec
-    from usi.score.scorecard import Scorecard
+    from usi.scoring.scorecard import Scorecard
 
 
 def command(
@@ -52,10 +52,10 @@ def command(
     from dataclasses import replace
 
     from usi.cli.options import pick
-    from usi.cli.scoring import Request, scored, write
+    from usi.cli.score import Request, scored, write
     from usi.cli.settings import find_workspace
-    from usi.gate.criteria import tier
-    from usi.gate.gate import gate_scorecard
+    from usi.decisions.criteria import tier
+    from usi.decisions.decide import gate_scorecard
     from usi.phantom import DEMO_SIMULATORS, build_phantom
     from usi.report import view
 
@@ -99,7 +99,7 @@ def command(
 
 def _claim(requests: list[Request], verdicts: tuple[Path, ...], *, force: bool) -> None:
     """Refuse before any work where a file of somebody else is in the way."""
-    from usi.cli.scoring import known_forms
+    from usi.cli.score import known_forms
     from usi.report import files
 
     for request in requests:

@@ -1,10 +1,134 @@
-"""``usi doctor``: what is installed, found and wrong."""
+"""``usi doctor``: what is installed, found and wrong.
+
+Looking at the installation and the workspace: the work of ``usi doctor``.
+"""
 
 from __future__ import annotations
 
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from usi._version import __version__
 from usi.cli.console import out, printed
 from usi.cli.options import Print, Printed
+from usi.errors import UsiError
 from usi.report.text import printable
+
+State = Literal["ok", "absent", "wrong"]
+
+EXTRAS = {
+    "nlp": ("spacy", "tokens and languages"),
+    "sim": ("litellm", "running simulators"),
+    "logs": ("rustxes", "XES event logs"),
+    "fetch": ("pooch", "fetching public corpora"),
+}
+BASE = ("typer", "rich", "pydantic", "msgspec", "numpy", "polars", "pandas", "pyarrow", "scipy",
+        "scikit-learn", "matplotlib", "jinja2", "junitparser")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at: its state, and what to do where something is to be done."""
+
+    state: State
+    what: str
+    detail: str
+    hint: str = ""
+
+    def to_dict(self) -> dict[str, str]:
+        """The JSON form."""
+        return asdict(self)
+
+
+def diagnose(start: Path | None = None) -> list[Finding]:
+    """Everything that was looked at, in the order to read it."""
+    return [*_installed(), *_extras(), *_profiles(), *_workspace(start)]
+
+
+def _installed() -> Iterator[Finding]:
+    new_enough = sys.version_info >= (3, 11)
+    yield Finding(
+        "ok" if new_enough else "wrong",
+        "Python",
+        platform.python_version(),
+        "" if new_enough else "usi needs Python 3.11 or newer",
+    )
+    yield Finding("ok", "usi", __version__)
+    for name in BASE:
+        try:
+            yield Finding("ok", name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            yield Finding("wrong", name, "not installed", "install usi again with its dependencies")
+
+
+def _extras() -> Iterator[Finding]:
+    for extra, (module, use) in EXTRAS.items():
+        if find_spec(module) is None:
+            hint = f"only where you need it: pip install 'usi[{extra}]'"
+            yield Finding("absent", f"extra {extra}", f"{use} (optional)", hint)
+        else:
+            yield Finding("ok", f"extra {extra}", f"{use}: {module} {_version(module)}")
+
+
+def _profiles() -> Iterator[Finding]:
+    from usi.scoring.profiles import default_profile, profile_names
+
+    names = profile_names()
+    yield Finding("ok", "profiles", f"{', '.join(names)} (default {default_profile()})")
+
+
+def _workspace(start: Path | None) -> Iterator[Finding]:
+    from usi.cli.settings import find_workspace
+
+    try:
+        workspace = find_workspace(start)
+    except UsiError as error:
+        yield Finding("wrong", "settings", str(error), "mend the file; the keys stand in docs")
+        return
+    if workspace.file is None:
+        yield Finding("absent", "workspace", "no usi.toml here or above", "make one: usi init")
+    else:
+        yield Finding("ok", "settings", str(workspace.file))
+    corpora = workspace.root / "human_corpus"
+    names = sorted(
+        entry.name
+        for entry in (corpora.iterdir() if corpora.is_dir() else ())
+        if entry.is_dir() and not entry.name.startswith(".")
+    )
+    for name in names:
+        files = [path for path in (corpora / name).rglob("*") if path.is_file()]
+        state: State = "ok" if files else "wrong"
+        hint = "" if files else "put transcripts into it, or remove the folder"
+        yield Finding(state, f"human reference {name}", f"{len(files)} files", hint)
+    if not names:
+        yield Finding(
+            "absent",
+            "human references",
+            "none under human_corpus/",
+            "put one there, or name a file with --human; usi demo needs none",
+        )
+    human = workspace.settings.score.human
+    if human and human not in names and not Path(workspace.path(human) or human).exists():
+        yield Finding(
+            "wrong",
+            "settings score.human",
+            f"{human!r} is neither a path nor a name under human_corpus/",
+            f"known: {', '.join(names) or 'none'}",
+        )
+
+
+def _version(module: str) -> str:
+    try:
+        return metadata.version(module)
+    except metadata.PackageNotFoundError:
+        return "of unknown version"
+
 
 BAD = 2
 
@@ -19,8 +143,6 @@ def command(print_: Print = Printed.AUTO) -> None:
       usi doctor
     """
     import json
-
-    from usi.cli.diagnosis import diagnose
 
     findings = diagnose()
     bad = any(item.state == "wrong" for item in findings)

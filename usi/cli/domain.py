@@ -208,7 +208,7 @@ def results(
       usi domain results runs/terse.jsonl --regrade service_desk
     """
     from usi.cli.passk import parse_ks
-    from usi.load import LoadOptions
+    from usi.loading import LoadOptions
     from usi.report.simulated import results_grids
     from usi.simulate.domains import load_domain
     from usi.simulate.results import read_results

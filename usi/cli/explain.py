@@ -27,7 +27,7 @@ def command(
     """
     import json
 
-    from usi.run import explain, parse
+    from usi.provenance import explain, parse
 
     parsed = parse(signature)
     choice = printed(print_)

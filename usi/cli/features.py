@@ -65,11 +65,10 @@ def command(
     from pathlib import Path
 
     from usi import pipeline
-    from usi.cli.options import parse_size, pick
-    from usi.cli.reading import named_corpus, sources, who_and_where
+    from usi.cli.options import named_corpus, parse_size, pick, sources, who_and_where
     from usi.cli.settings import find_workspace
-    from usi.features.table_io import VALUE_SUFFIXES, write_values
-    from usi.load.options import MAX_RECORD
+    from usi.extraction.table import VALUE_SUFFIXES, write_values
+    from usi.loading.options import MAX_RECORD
     from usi.report import files as report_files
 
     own = find_workspace().settings.features

@@ -22,7 +22,7 @@ def command(print_: Print = Printed.AUTO) -> None:
     """
     import json
 
-    from usi.load.registry import registry
+    from usi.loading.registry import registry
 
     found = registry()
     choice = printed(print_)
@@ -39,9 +39,9 @@ def command(print_: Print = Printed.AUTO) -> None:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from usi.load.reader import CARRIED
-    from usi.load.registry import registry
-    from usi.load.targets import TARGETS
+    from usi.loading.reader import CARRIED
+    from usi.loading.registry import registry
+    from usi.loading.write import TARGETS
 
     found = registry()
     written = {"table" if name == "csv" else name: target for name, target in TARGETS.items()}
@@ -68,7 +68,7 @@ def _table(rows: list[dict[str, Any]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    from usi.load.reader import CARRIED
+    from usi.loading.reader import CARRIED
 
     table = Table(box=None, pad_edge=False)
     table.add_column("format", no_wrap=True)

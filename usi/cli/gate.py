@@ -1,13 +1,273 @@
-"""`usi gate`: PASS, FAIL or INCONCLUSIVE on a scorecard."""
+"""`usi gate`: PASS, FAIL or INCONCLUSIVE on a scorecard.
+
+From the options of a gate to its verdict, and from a verdict to files, stdout and exit code.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from usi.cli.options import ExitZero, Force, Outputs, Print, Printed, Quiet
+from usi.errors import UsageError
+
+if TYPE_CHECKING:
+    from usi.decisions.criteria import Criteria
+    from usi.decisions.verdict import Check, Verdict
+    from usi.scoring.scorecard import Scorecard
+
+
+FORMS = (".json", ".md", ".junit.xml")
+VERDICT_FORMS = (".verdict.json", ".verdict.md", ".junit.xml")
+"""What ``usi score --gate`` takes, where ``.json`` and ``.md`` are the scorecard's."""
+
+
+def criteria_of(criteria: str | None, tier: str | None, family_size: int | None = None) -> Criteria:
+    """Criteria from the options, else from ``[gate]`` of the workspace's settings.
+
+    Raises
+    ------
+    UsageError
+        Where both options are given, or none and the settings hold no criteria.
+    """
+    from usi.decisions.criteria import read_criteria, resolve
+    from usi.decisions.criteria import tier as tier_named
+
+    if criteria is not None and tier is not None:
+        raise UsageError(
+            '--criteria and --tier do not go together; write tier = "..." in the criteria file'
+        )
+    if tier is not None:
+        found = tier_named(tier)
+    elif criteria is not None:
+        found = read_criteria(criteria)
+    else:
+        from usi.cli.settings import find_workspace
+
+        workspace = find_workspace()
+        if not workspace.settings.gate:
+            raise UsageError(
+                "no criteria: give --tier A, B or C, or --criteria gate.toml, or write a table "
+                "[gate] in usi.toml"
+            )
+        file = workspace.file.name if workspace.file else None
+        found = resolve(workspace.settings.gate, file=f"{file} [gate]")
+    if family_size is not None:
+        found = found.model_copy(update={"family_size": family_size})
+    return found
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What ``usi score --gate`` does after scoring; without ``--gate`` nothing.
+
+    Attributes
+    ----------
+    criteria
+        What is asked, or ``None``.
+    scorecards, verdicts
+        Outputs of the scoring and of the gate.
+    force
+        Whether files that usi did not write may be overwritten.
+    """
+
+    criteria: Criteria | None
+    scorecards: tuple[Path, ...]
+    verdicts: tuple[Path, ...]
+    force: bool
+
+    @property
+    def subgroups(self) -> tuple[str, ...]:
+        """Columns whose values the criteria have minimums for."""
+        return () if self.criteria is None else tuple(g.by for g in self.criteria.subgroup)
+
+    def verdict(self, card: Scorecard) -> Verdict | None:
+        """Gate the scorecard that was made just now."""
+        return None if self.criteria is None else gate_fresh(card, self.criteria)
+
+    def show_card(self, show: Printed) -> Printed:
+        """Keep the scorecard off a stdout that holds the verdict as JSON."""
+        from usi.cli.console import printed
+
+        if self.criteria is not None and printed(show) is Printed.JSON:
+            return Printed.NONE
+        return show
+
+    def deliver(
+        self, verdict: Verdict | None, *, show: Printed, quiet: bool, exit_zero: bool
+    ) -> None:
+        """Write and print the verdict, and end with its exit code."""
+        if verdict is not None:
+            deliver(
+                verdict,
+                outputs=self.verdicts,
+                show=show,
+                force=self.force,
+                quiet=quiet,
+                exit_zero=exit_zero,
+            )
+
+
+def after_scoring(gate: str | None, outputs: Sequence[Path], *, force: bool) -> Decision:
+    """Read ``--gate`` and sort the outputs, before any work.
+
+    Raises
+    ------
+    UsageError
+        Criteria that don't exist, or an output of a verdict without ``--gate``.
+    """
+    own = tuple(path for path in outputs if path.name.lower().endswith(VERDICT_FORMS))
+    if gate is None:
+        if own:
+            raise UsageError(f"-o {own[0]}: a verdict needs criteria: --gate A, B, C or a file")
+        return Decision(None, tuple(outputs), (), force)
+    from usi.decisions.criteria import load_criteria
+    from usi.report import files
+
+    rules = load_criteria(gate)
+    inputs = [Path(gate)] if Path(gate).is_file() else []
+    files.claim(own, known=FORMS, force=force, inputs=inputs)
+    return Decision(rules, tuple(path for path in outputs if path not in own), own, force)
+
+
+def with_day(decision: Decision, card: Scorecard, as_of: str | None) -> Verdict | None:
+    """Gate a scorecard of this very run on a day that expiry counts to."""
+    if decision.criteria is None:
+        return None
+    return gate_fresh(card, decision.criteria, as_of)
+
+
+def gate_fresh(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
+    """Gate a scorecard that was made in this very run.
+
+    Its age is nothing, so `max_age_days` is not asked; but the verdict names it with the other
+    criteria, since it says when an admission ends.
+    """
+    from usi.logs.checks import criteria_of
+
+    own = criteria_of(card, criteria)
+    whole = {
+        "criteria": own.model_dump(mode="json"),
+        "criteria_label": own.label,
+        "criteria_fingerprint": own.fingerprint,
+    }
+    return gate_now(card, criteria, as_of).model_copy(update=whole)
+
+
+def gate_now(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
+    """Gate a scorecard whatever its age: `max_age_days` is neither asked nor named."""
+    from usi.decisions.decide import gate_scorecard
+
+    return gate_scorecard(card, criteria.model_copy(update={"max_age_days": None}), as_of)
+
+
+def gate_file(
+    scorecard: str,
+    *,
+    criteria: str | None,
+    tier: str | None,
+    simulator: str | None,
+    family_size: int | None,
+    as_of: str | None,
+    baseline: Path | None,
+    anchor: Path | None,
+    margins: tuple[float, float],
+    outputs: Sequence[Path],
+    force: bool,
+) -> Verdict:
+    """Read a scorecard file and decide; outputs are checked before anything is read."""
+    from usi.decisions.admission import scored_on
+    from usi.decisions.decide import gate_scorecard
+    from usi.report import files
+    from usi.scoring.scorecard import Scorecard
+
+    named = [p for p in (baseline, anchor) if p is not None]
+    inputs = [Path(p) for p in (scorecard, criteria) if p not in (None, "-")] + named
+    files.claim(outputs, known=FORMS, force=force, inputs=inputs)
+    rules = criteria_of(criteria, tier, family_size)
+    card = Scorecard.read("/dev/stdin" if scorecard == "-" else scorecard)
+    day = None if scorecard == "-" else scored_on(scorecard)
+    if baseline is None and anchor is None:
+        return gate_scorecard(
+            card, rules, as_of, scored_on=day, simulator=simulator, more=_identity(card, simulator)
+        )
+    if scorecard == "-":
+        raise UsageError(
+            "--baseline and --anchor need the scorecard as a file, with its sums beside"
+        )
+    from usi.decisions.regression import version_checks
+
+    more, notes = version_checks(
+        scorecard,
+        card,
+        simulator,
+        baseline=baseline,
+        anchor=anchor,
+        index_margin=margins[0],
+        component_margin=margins[1],
+        as_of=as_of,
+    )
+    return gate_scorecard(
+        card, rules, as_of, scored_on=day, simulator=simulator, more=more, notes=notes
+    )
+
+
+def _identity(card: Scorecard, simulator: str | None) -> list[Check]:
+    """Checks of candidates of this workspace that have changed since they were scored."""
+    from usi.decisions.checks import check_identity
+    from usi.scoring.identity import changed
+
+    found = changed(card)
+    return check_identity({k: v for k, v in found.items() if simulator in (None, k)})
+
+
+def deliver(
+    verdict: Verdict,
+    *,
+    outputs: Sequence[Path],
+    show: Printed,
+    force: bool,
+    quiet: bool,
+    exit_zero: bool,
+) -> None:
+    """Write the files, print, annotate where this runs on GitHub, and end with the exit code.
+
+    Raises
+    ------
+    SystemExit
+        With the verdict's exit code where it is not 0.
+    """
+    from usi.cli import console as say
+    from usi.report import files, github, junit, verdict_markdown
+
+    forms = files.claim(outputs, known=FORMS, force=force)
+    makers: dict[str, Callable[[], str]] = {
+        ".json": verdict.to_json,
+        ".md": lambda: verdict_markdown.render(verdict),
+        ".junit.xml": lambda: junit.render(verdict),
+    }
+    files.write_all({path: files.text(makers[form]()) for path, form in forms.items()})
+    match say.printed(show):
+        case Printed.TABLE:
+            say.out(verdict.to_text())
+        case Printed.JSON:
+            say.out(verdict.to_json())
+            say.note(verdict.to_text().rstrip("\n"), quiet=quiet)
+        case _:
+            pass
+    # On stderr, where the runner reads them too, so that stdout stays JSON.
+    sys.stderr.write(github.publish(verdict, os.environ))
+    if verdict.exit_code and not exit_zero:
+        raise SystemExit(verdict.exit_code)
+    if verdict.exit_code:
+        say.note(f"--exit-zero: exit code {verdict.exit_code} is not used", quiet=quiet)
+
 
 _REGRESSION = "Regression"
 
@@ -99,7 +359,6 @@ def command(
 
     Example: usi gate card.json --tier B -o verdict.json -o verdict.junit.xml -o verdict.md
     """
-    from usi.cli.verdicts import deliver, gate_file
 
     verdict = gate_file(
         scorecard,

@@ -1,7 +1,11 @@
-"""``usi init``: a workspace to keep corpora, candidates and reports in."""
+"""``usi init``: a workspace to keep corpora, candidates and reports in.
+
+Making a workspace, and finding a human reference by name in one.
+"""
 
 from __future__ import annotations
 
+from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +13,37 @@ import typer
 
 from usi.cli.console import note
 from usi.cli.options import Quiet
+from usi.errors import UsageError
+
+_FILES = {
+    "usi.toml": "usi.toml",
+    "human_corpus/README.md": "human_corpus.md",
+    "simulators/README.md": "simulators.md",
+    "reports/README.md": "reports.md",
+}
+
+
+def make(folder: Path) -> list[tuple[Path, bool]]:
+    """Make what is not there yet; return every path and whether it was made.
+
+    Raises
+    ------
+    UsageError
+        Where a file stands in a folder's place or nothing may be written there.
+    """
+    texts = resources.files("usi.cli").joinpath("templates")
+    done = []
+    try:
+        for target, source in _FILES.items():
+            path = folder / target
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made = not (path.exists() or path.is_symlink())
+            if made:
+                path.write_bytes(texts.joinpath(source).read_bytes())
+            done.append((path, made))
+    except OSError as error:
+        raise UsageError(f"can't make a workspace in {folder}: {error.strerror}") from error
+    return done
 
 
 def command(
@@ -25,7 +60,6 @@ def command(
     Example:
       usi init my-evaluation
     """
-    from usi.cli.workspace import make
 
     for path, made in make(folder):
         note(f"{'made' if made else 'kept'}  {path}", quiet=quiet)

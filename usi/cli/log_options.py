@@ -10,7 +10,7 @@ import typer
 from usi.errors import UsageError
 
 if TYPE_CHECKING:
-    from usi.score.log.options import LogChoices
+    from usi.logs.inputs import LogChoices
 
 _PANEL = "Operational logs"
 
@@ -77,11 +77,11 @@ def log_choices(
         raise UsageError(f"options of logs were given, and the profile is {profile}")
     if preset is not None:
         from usi.errors import unknown_name
-        from usi.load.logs import preset_names
+        from usi.logs import preset_names
 
         if preset not in preset_names():
             raise unknown_name("log preset", preset, preset_names())
-    from usi.score.log.options import LogChoices
+    from usi.logs.inputs import LogChoices
 
     return LogChoices(
         config=preset or config,

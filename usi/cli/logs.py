@@ -14,8 +14,8 @@ from usi.cli.options import ExitZero, Force, Outputs, Print, Printed, Quiet, Sid
 from usi.cli.verbs import reflow
 
 if TYPE_CHECKING:
-    from usi.features.trace_extract import LogRun
-    from usi.load.logs import LogConfig, LogNotes
+    from usi.logs import LogConfig, LogNotes
+    from usi.logs.extract import LogRun
 
 BAD_INPUT = 2
 _HELP = """Read operational logs: draft a configuration, validate, features by case, joint report.
@@ -81,8 +81,8 @@ def suggest(
 
     Example: usi logs suggest tickets.csv -o tickets.toml
     """
-    from usi.cli.reading import sources
-    from usi.load.logs.suggest import suggest as draft_of
+    from usi.cli.options import sources
+    from usi.logs.suggest import suggest as draft_of
     from usi.report import files as report_files
 
     forms = report_files.claim(outputs or [], known=(".toml",), force=force, inputs=sources(files))
@@ -171,8 +171,8 @@ def features(
     """  # fmt: skip
     import tempfile
 
-    from usi.cli.reading import sources
-    from usi.features.table_io import VALUE_SUFFIXES, read_blocks, write_stream, write_values
+    from usi.cli.options import sources
+    from usi.extraction.table import VALUE_SUFFIXES, read_blocks, write_stream, write_values
     from usi.report import files as report_files
 
     table = ".sessions.parquet"
@@ -194,8 +194,8 @@ def features(
             writers[path] = _copy(kept) if form == table else _values(kept, write_values)
         report_files.write_all(writers)
         if not forms:
-            from usi.features.registry import get_profile
-            from usi.features.table import values_of
+            from usi.extraction.profile import get_profile
+            from usi.extraction.table import values_of
 
             for block in read_blocks(kept):
                 out(values_of(block, get_profile("log")).write_ndjson())
@@ -245,12 +245,12 @@ def joint(
 
     Example: usi logs joint chat.json log.json --case task_id -o joint.md
     """
+    from usi.decisions.evidence import pick_simulator
     from usi.errors import UsageError
-    from usi.gate.evidence import pick_simulator
+    from usi.logs.joint import joint as joined
     from usi.report import files as report_files
     from usi.report.joint import to_json, to_markdown
-    from usi.score.log.joint import joint as joined
-    from usi.score.scorecard import Scorecard
+    from usi.scoring.scorecard import Scorecard
 
     forms = report_files.claim(
         outputs or [], known=(".md", ".json"), force=force, inputs=[chat, log]
@@ -285,7 +285,7 @@ def _own_rows(card: Path, simulator: str) -> Any:
     import polars as pl
 
     from usi.errors import InputError
-    from usi.features.table import SessionTable
+    from usi.extraction.table import SessionTable
 
     path = card.with_name(f"{card.stem}.sessions.parquet")
     if not path.is_file():
@@ -318,8 +318,8 @@ def _run(
     no_classes: bool,
     **changes: Any,
 ) -> LogRun:
-    from usi.features.trace_extract import run_log
-    from usi.features.trace_options import options_of
+    from usi.logs.extract import run_log
+    from usi.logs.feature_options import options_of
 
     chosen = _config(config, timezone, no_classes)
     given = {key: value for key, value in changes.items() if value is not None}
@@ -337,7 +337,7 @@ def _config(config: str | None, timezone: str | None, no_classes: bool) -> LogCo
     from dataclasses import replace
 
     from usi.errors import UsageError
-    from usi.load.logs import LogConfig, LogFormat, load_config, preset_names
+    from usi.logs import LogConfig, LogFormat, load_config, preset_names
 
     if config is None and not no_classes:
         raise UsageError(

@@ -64,9 +64,9 @@ def command(
     Example: usi passk results.json -k 1,2,4
     """
     ks = parse_ks(k)
-    from usi.cli.reading import load_options
-    from usi.gate.outcomes import read_outcomes
-    from usi.gate.passk import pass_k
+    from usi.cli.options import load_options
+    from usi.decisions.outcomes import read_outcomes
+    from usi.decisions.passk import pass_k
     from usi.report.success import passk_grids
 
     options = load_options(

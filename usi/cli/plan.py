@@ -9,8 +9,8 @@ import typer
 from usi.cli.options import Force, Outputs, Print, Printed
 
 if TYPE_CHECKING:
-    from usi.gate.pick import Picked
-    from usi.gate.pilot import Pilot
+    from usi.decisions.plan import Pilot
+    from usi.decisions.task_sample import Picked
 
 _PICK = "Tasks to check first"
 
@@ -94,8 +94,8 @@ def command(
     Example: usi plan --tier B --tasks 165 --runs 3
     """  # fmt: skip
     from usi.cli import success
-    from usi.cli.verdicts import criteria_of
-    from usi.gate.plan import make_plan
+    from usi.cli.gate import criteria_of
+    from usi.decisions.plan import make_plan
     from usi.report.compared import plan_grids
 
     rules = criteria_of(criteria, tier if tier or criteria else "B")
@@ -114,9 +114,9 @@ def command(
 
 
 def _picked(number: int, difficulty: str, domain: str | None, seed: int) -> tuple[Picked, ...]:
+    from usi.decisions.task_sample import pick_tasks
     from usi.errors import UsageError
-    from usi.gate.pick import pick_tasks
-    from usi.score.calibration import frozen, read_difficulty
+    from usi.scoring.published.calibration import frozen, read_difficulty
 
     known = frozen() if difficulty == "frozen" else read_difficulty(difficulty)
     rates = {
@@ -132,16 +132,16 @@ def _picked(number: int, difficulty: str, domain: str | None, seed: int) -> tupl
 def _pilot(path: str, simulator: str | None) -> Pilot:
     from pathlib import Path
 
-    from usi.gate.evidence import pick_simulator
-    from usi.gate.pilot import pilot_of_card, pilot_of_sessions
-    from usi.score.scorecard import Scorecard
+    from usi.decisions.evidence import pick_simulator
+    from usi.decisions.plan import pilot_of_card, pilot_of_sessions
+    from usi.scoring.scorecard import Scorecard
 
     file = Path(path)
     if file.is_file() and b'"schema_version"' in file.read_bytes()[:400]:
         card = Scorecard.read(file)
         return pilot_of_card(card, pick_simulator(card, simulator, path))
-    from usi.cli.reading import load_options, people_with_sessions
-    from usi.score.people.read import read_people_of
+    from usi.cli.options import load_options, people_with_sessions
+    from usi.scoring.people import read_people_of
 
     people = read_people_of(people_with_sessions(path), options=load_options())
     return pilot_of_sessions(people.tables[""].frame)

@@ -43,7 +43,7 @@ def command(
       usi rank reports/ -o leaderboard.html -o leaderboard.md --as-of 2026-12-01
     """  # fmt: skip
     from usi.cli import success
-    from usi.gate.table import find_scorecards, rank_files
+    from usi.decisions.tables import find_scorecards, rank_files
     from usi.report.compared import ranking_grids
 
     def page() -> str:

@@ -11,11 +11,11 @@ from usi.cli.options import Force, Outputs, Quiet
 from usi.errors import UsageError
 
 if TYPE_CHECKING:
-    from usi.gate.verdict import Verdict
-    from usi.report.evidence_view import Beside
+    from usi.decisions.verdict import Verdict
+    from usi.report.data import Beside
     from usi.report.figures.model import Figure
     from usi.report.files import Writer
-    from usi.score.scorecard import Scorecard
+    from usi.scoring.scorecard import Scorecard
 
 FORMS = (".html", ".md", ".csv", ".svg", ".badge.json", ".summary.json")
 
@@ -85,9 +85,9 @@ def command(
     """  # fmt: skip
     from usi.cli.console import note
     from usi.report import files
-    from usi.report.evidence_view import read_beside
-    from usi.report.figures.named import FORMS as FIGURE_FORMS
-    from usi.score.scorecard import Scorecard
+    from usi.report.data import read_beside
+    from usi.report.figures.model import FORMS as FIGURE_FORMS
+    from usi.scoring.scorecard import Scorecard
 
     if not outputs and figures is None:
         raise UsageError("name an output: -o report.html (see: usi report --help)")
@@ -118,14 +118,14 @@ def _verdict(card: Scorecard, path: Path | None, gate: str | None) -> Verdict | 
     if path is not None and gate is not None:
         raise UsageError("--verdict and --gate do not go together")
     if gate is not None:
-        from usi.cli.verdicts import gate_now
-        from usi.gate.criteria_file import load_criteria
+        from usi.cli.gate import gate_now
+        from usi.decisions.criteria import load_criteria
 
         return gate_now(card, load_criteria(gate))
     if path is None:
         return None
+    from usi.decisions.verdict import Verdict
     from usi.errors import InputError
-    from usi.gate.verdict import Verdict
 
     found = Verdict.read(path)
     names = {part.name for part in card.simulators}
@@ -163,7 +163,7 @@ def _chosen(
     card: Scorecard, verdict: Verdict | None, beside: Beside, only: tuple[str, ...]
 ) -> dict[str, Figure]:
     from usi.errors import unknown_name
-    from usi.report.figures.named import named
+    from usi.report.figures.model import named
 
     drawn = named(card, verdict, beside)
     for name in only:

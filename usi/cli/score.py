@@ -1,28 +1,20 @@
-"""``usi score``: simulators against a human reference."""
+"""``usi score``: simulators against a human reference.
+
+From the options of ``usi score`` to a result, and from a result to files and stdout.
+
+Making the files beside a scorecard from what it was scored from.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from usi.cli.comparing import (
-    By,
-    Cluster,
-    Design,
-    Group,
-    HumanRuns,
-    HumanWhere,
-    OtherAgent,
-    Replicates,
-    SimRuns,
-    SimWhere,
-    Strata,
-    SuccessAt,
-    SurveyDesign,
-    Tasks,
-    TwoSampleTest,
-)
 from usi.cli.log_options import Config as LogConfigFile
 from usi.cli.log_options import Horizon, NoClasses, Preset, Standardise, Zone
 from usi.cli.options import (
@@ -45,7 +37,517 @@ from usi.cli.options import (
     SideName,
     UserRole,
     UserSpeaker,
+    parse_size,
+    pick,
 )
+from usi.cli.robust_options import (
+    By,
+    Cluster,
+    Design,
+    Group,
+    HumanRuns,
+    HumanWhere,
+    OtherAgent,
+    Replicates,
+    SimRuns,
+    SimWhere,
+    Strata,
+    SuccessAt,
+    SurveyDesign,
+    Tasks,
+    TwoSampleTest,
+)
+from usi.errors import UsageError
+
+if TYPE_CHECKING:
+    from usi.decisions.verdict import Verdict
+    from usi.extraction.table import SessionTable
+    from usi.logs.inputs import LogChoices
+    from usi.pipeline import ScoreResult
+    from usi.report.data import Beside
+    from usi.scoring.options import ScoreOptions
+    from usi.scoring.robust.options import RobustOptions
+    from usi.scoring.scorecard import Scorecard
+
+
+SESSIONS = ".sessions.parquet"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What the command line asked for; ``None`` is taken from the settings, else the default."""
+
+    simulators: tuple[str, ...]
+    human: str | None = None
+    profile: str | None = None
+    surveys: str | None = None
+    difficulty: str | None = None
+    run_ids: str | None = None
+    human_source: str | None = None
+    seed: int | None = None
+    domain: str | None = None
+    name: str | None = None
+    format: str | None = None
+    max_record: str | None = None
+    user_role: str | None = None
+    user_speaker: str | None = None
+    flip: bool = False
+    map: str | None = None
+    robust: Mapping[str, Any] = field(default_factory=dict)
+    """Choices of the profile `robust`, from `usi.cli.robust_options.given`."""
+    log: LogChoices | None = None
+    """How operational logs are read; ``None`` for conversations."""
+    subgroups: tuple[str, ...] = ()
+    """Columns that a gate's criteria ask for."""
+    plain: bool = False
+    """Whether the defaults take the place of the settings of a workspace."""
+    alone: bool = False
+    """Whether the files that a report reads are left out."""
+    examples: bool = True
+    """Whether texts of transcripts may be kept beside the card and shown in a page."""
+    held_out: bool = False
+    """Whether the held-out part of a corpus may be read: where the card is gated at once."""
+    language: str | None = None
+    outputs: tuple[Path, ...] = ()
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A result, the sums beside its card, how it was made, and a verdict where one was asked."""
+
+    result: ScoreResult
+    card: Scorecard
+    sums: bytes
+    started: str
+    human: str
+    options: ScoreOptions
+    verdict: Verdict | None = None
+
+
+def scored(request: Request, *, quiet: bool) -> Scored:
+    """Check the outputs, then walk the road."""
+    from usi.cli.console import working
+    from usi.pipeline import score_with_tables
+    from usi.provenance.record import now, sha256_bytes
+    from usi.scoring.task_sums import to_parquet
+
+    started = now()
+    human, profile, options = resolved(request)
+    claim(request, human, options)
+    with working(f"scoring {len(request.simulators)} input(s) ...", quiet=quiet) as say:
+        result = score_with_tables(
+            list(request.simulators),
+            human,
+            profile=profile,
+            options=options,
+            progress=permuting(quiet=quiet),
+            stage=say,
+        )
+        say("adding up tasks ...")
+        sums = to_parquet(result.task_sums(options, difficulties(options, result)))
+    card = result.card.model_copy(update={"tasks_sha256": sha256_bytes(sums)})
+    return Scored(result, card, sums, started, human, options)
+
+
+def permuting(*, quiet: bool) -> Callable[[int, int], None]:
+    """Say how far a full two-sample test is, and how long it may still take."""
+    from time import monotonic
+
+    from usi.cli.console import note
+
+    begun = [monotonic()]
+
+    def say(done: int, total: int) -> None:
+        if done == 1:  # the next classifier or simulator
+            begun[0] = monotonic()
+        if done % 20 == 0:
+            left = (monotonic() - begun[0]) / max(1, done - 1) * (total - done)
+            note(
+                f"two-sample test: {done} of at most {total} permutations, "
+                f"at most {left:.0f} s left for this classifier",
+                quiet=quiet,
+            )
+
+    return say
+
+
+def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
+    """Reference, profile and options: command line over settings over default.
+
+    Raises
+    ------
+    UsageError
+        Where no reference is named.
+    """
+    from usi.cli.options import who_and_where
+    from usi.cli.robust_options import robust_options
+    from usi.cli.settings import ScoreSettings, find_workspace
+    from usi.scoring.options import ScoreOptions
+
+    workspace = find_workspace()
+    own = ScoreSettings() if request.plain else workspace.settings.score
+    profile = pick(request.profile, own.profile) if request.log is None else "log"
+    human = pick(request.human, workspace.path(own.human))
+    if human is None:
+        raise UsageError("name the human reference: --human CORPUS (a path, or see: usi doctor)")
+    surveys = pick(request.surveys, workspace.path(own.surveys), "auto")
+    given: dict[str, Any] = {
+        "difficulty": _difficulty(pick(request.difficulty, workspace.path(own.difficulty))),
+        "run_ids": pick(request.run_ids, own.run_ids),
+        "human_source": pick(request.human_source, own.human_source),
+        "seed": pick(request.seed, own.seed),
+        "domain": pick(request.domain, own.domain),
+        "format": pick(request.format, own.format),
+        "name": request.name,
+        "log": request.log,
+        "held_out": request.held_out,
+        "language": request.language,
+        "robust": robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),
+        **who_and_where(
+            user_role=request.user_role,
+            user_speaker=request.user_speaker,
+            flip=request.flip,
+            map_=request.map,
+        ),
+    }
+    size: str | int | None = request.max_record or own.max_record
+    if size is not None:
+        given["max_record"] = parse_size(size)
+    options = ScoreOptions(
+        surveys=None if surveys == "none" else surveys,
+        **{key: value for key, value in given.items() if value is not None},
+    )
+    return human, profile, options
+
+
+def _difficulty(option: str | None) -> str | None:
+    """The option as given, where it is a known word or a file."""
+    if option in (None, "frozen", "self", "none") or Path(option).exists():
+        return option
+    raise UsageError(
+        f"--difficulty {option}: takes frozen, self (tau-usi), none or a JSON file, and there is "
+        "no such file"
+    )
+
+
+def difficulties(options: ScoreOptions, result: ScoreResult) -> Mapping[str, float]:
+    """Task difficulties for the sums beside the card, from where the card has them."""
+    from usi.scoring.published import calibration
+
+    if result.profile.task_sums is not None:
+        return {}  # the profile has bins of its own
+    if options.difficulty == "frozen":
+        return calibration.frozen().rates
+    if options.difficulty != "self":
+        return calibration.read_difficulty(options.difficulty).rates
+    runs = []
+    for table in result.simulators.values():
+        rows = table.frame.filter(table.frame["task"].is_not_null())
+        for task, reward in rows.select("task", "reward").iter_rows():
+            runs.append({task: float(calibration.success(reward))})
+    return calibration.pooled(runs)
+
+
+def known_forms() -> tuple[str, ...]:
+    """Suffixes that ``-o`` takes."""
+    from usi.report.files import FORMS
+
+    return (*FORMS, SESSIONS)
+
+
+def claim(request: Request, human: str, options: ScoreOptions) -> dict[Path, str]:
+    """Check all outputs and what is written beside them, before any work."""
+    from usi.cli.options import sources
+    from usi.report import files
+    from usi.scoring.aggregate import is_aggregate
+
+    if is_aggregate(human) and any(path.name.endswith(SESSIONS) for path in request.outputs):
+        raise UsageError(
+            f"{human} is an aggregate and holds no sessions, so there is no session table to "
+            f"write: leave -o ...{SESSIONS} out, or score against the corpus itself"
+        )
+    named = [*request.simulators, human, str(options.surveys or ""), options.difficulty]
+    inputs = sources(name for name in named if Path(name).exists())
+    forms = files.claim(request.outputs, known=known_forms(), force=request.force, inputs=inputs)
+    beside = [path for path in _beside(forms) if path not in forms]
+    files.claim(beside, known=(".json", ".parquet"), force=request.force, inputs=inputs)
+    return forms
+
+
+def write(done: Scored, request: Request, *, quiet: bool = True) -> list[Path]:
+    """Write all files and the run record, or none; return their paths."""
+    from usi.cli.console import working
+    from usi.report import files
+
+    with working("writing ...", quiet=quiet) as say:
+        contents = _contents(done, request, say)
+    writers = {path: files.raw(data) for path, data in contents.items()}
+    record = _record_path(list(request.outputs))
+    if record is not None:
+        writers[record] = files.text(_record(done, request, contents))
+    files.write_all(writers)
+    drop_stale(request.outputs, writers)
+    return list(writers)
+
+
+def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> None:
+    """Write the files, then print."""
+    from usi.cli.console import console, note, out, printed
+    from usi.report.table import print_scorecard
+
+    written = write(done, request, quiet=quiet)
+    choice = printed(show)
+    if choice is Printed.TABLE:
+        print_scorecard(done.card, console())
+    elif choice is Printed.JSON:
+        out(done.card.to_json())
+    for path in written:
+        note(f"written: {path}", quiet=quiet)
+    if choice is not Printed.TABLE:
+        for warning in done.card.warnings:
+            note(f"note: {warning.message}", quiet=quiet)
+    for text in done.result.asides:
+        note(f"note: {text}", quiet=quiet)
+
+
+def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> dict[Path, bytes]:
+    from usi.report import files
+    from usi.report.files import FORMS
+    from usi.report.html import render
+
+    contents: dict[Path, bytes] = {}
+    forms = {path: files.form_of(path, known_forms()) for path in request.outputs}
+    wanted = {".json", ".html"} & set(forms.values()) and not request.alone
+    beside = made_beside(done, request, stage) if wanted else None
+    for path, form in forms.items():
+        if form == SESSIONS:
+            contents[path] = _sessions(done.result)
+        elif form == ".html":
+            page = render(done.card, verdict=done.verdict, beside=beside)
+            contents[path] = page.encode("utf-8")
+        else:
+            contents[path] = FORMS[form](done.card, path).encode("utf-8")
+        if form == ".json":
+            contents[_tasks_path(path)] = done.sums
+            contents |= beside_files(path, beside) if beside is not None else {}
+    return contents
+
+
+def _sessions(result: ScoreResult) -> bytes:
+    import tempfile
+
+    from usi.extraction.table import SessionTable
+    from usi.scoring.robust.reference import canonical
+    from usi.scoring.watched import own_columns
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "sessions.parquet")
+        tables = [result.human, *result.simulators.values()]
+        # Not in the order of the files, which no output tells.
+        plain = [replace(t, frame=own_columns(canonical(t.frame), t.profile)) for t in tables]
+        SessionTable.concat(plain).write(path)
+        return path.read_bytes()
+
+
+def _beside(forms: Mapping[Path, str]) -> list[Path]:
+
+    cards = [path for path, form in forms.items() if form == ".json"]
+    found = [own for path in cards for own in (_tasks_path(path), *beside_paths(path))]
+    record = _record_path(list(forms))
+    return [*found, record] if record else found
+
+
+def _tasks_path(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.tasks.parquet")
+
+
+def _record_path(outputs: list[Path]) -> Path | None:
+    """Beside the first ``.json`` scorecard, else beside the first output."""
+    from usi.provenance.record import record_path
+
+    cards = [p for p in outputs if p.suffix == ".json" and not p.name.endswith(".tau-usi.json")]
+    first = next(iter(cards or outputs), None)
+    return None if first is None else record_path(first)
+
+
+def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> str:
+    from usi.provenance.record import FileHash, make_record, sha256_bytes
+
+    return make_record(
+        ["usi", *sys.argv[1:]],
+        started=done.started,
+        inputs=[
+            FileHash(role=f.card.role, name=f.card.name, sha256=f.sha256, bytes=f.bytes)
+            for f in done.result.files
+        ],
+        outputs=[
+            FileHash(role="output", name=path.name, sha256=sha256_bytes(data), bytes=len(data))
+            for path, data in contents.items()
+        ],
+        signature=done.card.signature,
+        remarks=[*(warning.message for warning in done.card.warnings), *done.result.asides],
+    ).to_json()
+
+
+PUBLISHED, ROBUST, LOG = "tau-usi", "robust", "log"
+_CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "tasks")
+"""Choices of sessions that the published profile does not have."""
+
+
+def made_beside(done: Scored, request: Request, stage: Callable[[str], None]) -> Beside:
+    """What a report reads beside the card of a run of ``usi score``."""
+    return make_beside(
+        done.card,
+        done.result,
+        request.simulators,
+        done.human,
+        done.options,
+        examples=request.examples,
+        stage=stage,
+    )
+
+
+def beside_paths(scorecard: Path) -> tuple[Path, ...]:
+    """Where it stands: ``card.report.json`` and ``card.evidence.json``."""
+    from usi.diagnose.evidence_files import EVIDENCE, REPORT_DATA, beside
+
+    return beside(scorecard, REPORT_DATA), beside(scorecard, EVIDENCE)
+
+
+def beside_files(scorecard: Path, made: Beside) -> dict[Path, bytes]:
+    """The files to write beside a scorecard; no text where none may be kept."""
+    from usi.diagnose.evidence_files import encode
+
+    parts = (made.data, made.evidence)
+    paths = beside_paths(scorecard)
+    return {path: encode(part) for path, part in zip(paths, parts, strict=True) if part is not None}
+
+
+def drop_stale(outputs: Iterable[Path], written: Iterable[Path]) -> None:
+    """Remove texts of an earlier run that this run was not to keep."""
+    from usi.report.files import written_by_usi
+
+    kept = set(written)
+    for path in outputs:
+        if path.suffix == ".json" and path in kept:
+            texts = beside_paths(path)[1]
+            if texts not in kept and texts.is_file() and written_by_usi(texts):
+                texts.unlink()
+
+
+def make_beside(
+    card: Scorecard,
+    result: ScoreResult,
+    simulators: Sequence[str | Path],
+    human: str | Path,
+    options: ScoreOptions,
+    *,
+    examples: bool = True,
+    stage: Callable[[str], None] = lambda text: None,
+) -> Beside:
+    """Distributions and, where texts may be kept, evidence: what a report reads.
+
+    The published index is computed too where the profile is another one: a report shows it
+    beside its own, marked as such.
+    """
+    from usi.corpora.resolve import resolve
+    from usi.diagnose.evidence import Sources, build_evidence
+    from usi.report.data import NO_LOG_TEXT, NO_TEXT, Beside, report_data, text_refused
+    from usi.scoring.identity import split_candidates
+    from usi.scoring.robust.aggregated import NO_SESSIONS, AggregateTable
+
+    if isinstance(result.human, AggregateTable):
+        return Beside(None, None, NO_SESSIONS)
+    reference = resolve(human, held_out=options.held_out)
+    people, candidates = _counted(result, options)
+    stage("the published index of the same sessions ...")
+    published = _published(card, simulators, human, options)
+    stage("distributions ...")
+    data = report_data(card, people, candidates, published=published)
+    if result_of_logs(card):
+        return Beside(data, None, NO_LOG_TEXT)
+    refused = text_refused(card, examples=examples)
+    if refused is not None:
+        return Beside(data, None, refused)
+    stage("drawing examples ...")
+    plain, recorded = split_candidates(simulators)
+    runs = options.load_options(human=False)
+    for candidate in recorded:
+        keys = candidate.load.model_dump(exclude_defaults=True)
+        runs = replace(runs, name=None if plain or recorded[1:] else candidate.name, **keys)
+    sources = Sources(
+        human=reference.paths,
+        simulators=[*plain, *(path for candidate in recorded for path in candidate.paths)],
+        human_options=reference.load_options(options.load_options(human=True)),
+        simulator_options=runs,
+        human_cleaning="simulated" if card.settings.get("human_source") == "simulated" else "human",
+    )
+    evidence = build_evidence(card, people, candidates, sources, seed=options.seed)
+    return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
+
+
+def result_of_logs(card: Scorecard) -> bool:
+    """Whether a card is about operational logs, which hold no texts."""
+    return card.profile.partition("@")[0] == LOG
+
+
+def _counted(
+    result: ScoreResult, options: ScoreOptions
+) -> tuple[SessionTable, dict[str, SessionTable]]:
+    """The tables with only those sessions that were scored."""
+    if result.profile.name not in (ROBUST, LOG):
+        return result.human, dict(result.simulators)
+    from usi.scoring.robust.profile import robust_options
+    from usi.scoring.robust.reference import chosen
+
+    own = robust_options(options)
+    people = replace(result.human, frame=chosen(result.human.frame, own, human=True))
+    return people, {
+        name: replace(table, frame=chosen(table.frame, own, human=False))
+        for name, table in result.simulators.items()
+    }
+
+
+def _published(
+    card: Scorecard, simulators: Sequence[str | Path], human: str | Path, options: ScoreOptions
+) -> Scorecard | str:
+    """The published index of the same sessions, or why there is none."""
+    from usi.errors import UsiError
+    from usi.pipeline import score
+    from usi.scoring.options import ScoreOptions as Options
+
+    if card.profile.partition("@")[0] == PUBLISHED:
+        return card
+    if result_of_logs(card):
+        return "the published index is one of conversations"
+    if not all(_again(path) for path in (*simulators, human)):
+        return "stdin and pipes can't be read twice"
+    if _selective(options.robust):
+        return "sessions were chosen by options that the published profile does not have"
+    try:
+        return score(
+            list(simulators),
+            human,
+            profile=PUBLISHED,
+            options=replace(options, seed=Options().seed, robust=None),
+        )
+    except UsiError as error:
+        return f"not scorable as published: {error}"
+
+
+def _again(path: str | Path) -> bool:
+    """Whether a path can be read a second time (a name of the workspace can)."""
+    found = Path(path)
+    return str(path) != "-" and (found.is_file() or found.is_dir() or not found.exists())
+
+
+def _selective(options: RobustOptions | None) -> bool:
+    if options is None:
+        return False
+    defaults = {f.name: f.default for f in fields(options)}
+    return any(getattr(options, name) != defaults[name] for name in _CHOICES if name in defaults)
+
 
 _COMPARED = "What is compared"
 
@@ -181,11 +683,10 @@ def command(
     """  # fmt: skip
     from dataclasses import replace
 
-    from usi.cli.comparing import given
     from usi.cli.console import note
+    from usi.cli.gate import after_scoring
     from usi.cli.log_options import log_choices
-    from usi.cli.scoring import Request, deliver, scored
-    from usi.cli.verdicts import after_scoring
+    from usi.cli.robust_options import given
     from usi.errors import NotScorable
 
     decision = after_scoring(gate, outputs or (), force=force)

@@ -11,7 +11,7 @@ from typing import Any
 
 from usi.cli.console import note, out
 from usi.errors import InputError, UsageError
-from usi.load.labels import simulator_label
+from usi.loading.labels import simulator_label
 from usi.report.text import printable
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.cache import Cache
@@ -275,7 +275,7 @@ def judge(
     quiet: bool,
 ) -> None:
     """Judge talks and write a survey file."""
-    from usi.load import open_sessions
+    from usi.loading import open_sessions
     from usi.simulate.judge import judge_all
 
     named = describe(judge, USER_KINDS)

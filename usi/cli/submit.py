@@ -1,13 +1,136 @@
-"""``usi submit``: score, gate and record a candidate."""
+"""``usi submit``: score, gate and record a candidate.
+
+The work of ``usi submit``.
+"""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from usi._version import __version__
 from usi.cli.options import Force, Print, Printed, Quiet
+from usi.errors import InputError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from usi.cli.score import Scored
+    from usi.corpora.candidate import Candidate
+    from usi.decisions.verdict import Verdict
+
+
+RECORD_VERSION = "1"
+
+
+def submitted(
+    name: str,
+    *,
+    human: str | None,
+    gate: str,
+    as_of: str | None,
+    reports: Path,
+    force: bool,
+    show: Printed,
+    quiet: bool,
+) -> None:
+    """Score, gate, write the record, and end with the verdict's exit code."""
+    from usi.cli.gate import after_scoring, with_day
+    from usi.cli.score import Request, deliver, scored
+    from usi.provenance.record import sha256_file
+    from usi.report import files
+
+    candidate = checked(name)
+    stem = candidate.name.replace("/", "_")
+    card_path, verdict_path = reports / f"{stem}.json", reports / f"{stem}.verdict.json"
+    record_path = reports / f"{stem}.admission.json"
+    decision = after_scoring(gate, (card_path, verdict_path), force=force)
+    files.claim([record_path], known=(".json",), force=force)
+    request = Request(
+        simulators=(str(candidate.file),),
+        human=human,
+        profile="robust",
+        subgroups=decision.subgroups,
+        held_out=True,
+        outputs=decision.scorecards,
+        force=force,
+    )
+    done = scored(request, quiet=quiet)
+    verdict = with_day(decision, done.card, as_of)
+    if verdict is None:
+        raise UsageError("a submission needs criteria: --gate A, B, C or a file")
+    deliver(replace(done, verdict=verdict), request, show=Printed.NONE, quiet=quiet)
+    record = admission(candidate, done, verdict, as_of, sha256_file(card_path))
+    files.write_all({record_path: files.text(record)})
+    decision.deliver(verdict, show=show, quiet=quiet, exit_zero=False)
+
+
+def checked(name: str) -> Candidate:
+    """The candidate, with everything that a submission needs.
+
+    Raises
+    ------
+    UsageError, InputError
+        Where there is none of this name, or its file lacks something.
+    """
+    from usi.corpora.candidate import FOLDER, find_candidate
+
+    found = find_candidate(name)
+    if found is None:
+        known = sorted(path.stem for path in Path(FOLDER).glob("*.toml"))
+        problem = unknown_name("recorded candidate", name, known)
+        raise UsageError(f'{problem}. Such a one is {FOLDER}/NAME.toml with kind = "recorded"')
+    missing = found.missing()
+    if missing:
+        raise InputError(
+            f"a submission needs {', '.join(missing)}: say what the simulator is, so that its "
+            "verdict belongs to it alone",
+            file=str(found.file),
+        )
+    return found
+
+
+def admission(
+    candidate: Candidate, done: Scored, verdict: Verdict, as_of: str | None, card_sha256: str
+) -> str:
+    """The admission record as JSON: who was admitted (or not), on what evidence."""
+    card = done.card
+    human = card.human
+    data = {
+        "usi_version": __version__,
+        "record_version": RECORD_VERSION,
+        "name": candidate.name,
+        "verdict": verdict.verdict,
+        "admitted": verdict.verdict == "PASS",
+        "identity": dict(candidate.identity),
+        "identity_sha256": candidate.fingerprint,
+        "licence": candidate.licence,
+        "criteria": verdict.criteria_label,
+        "criteria_fingerprint": verdict.criteria_fingerprint,
+        "decided_by": list(verdict.decided_by),
+        "reasons": list(verdict.reasons),
+        "signature": card.simulators[0].signature or card.signature,
+        "scorecard_sha256": card_sha256,
+        "tasks_sha256": card.tasks_sha256,
+        "inputs": [
+            {"role": f.card.role, "name": f.card.name, "sha256": f.sha256}
+            for f in done.result.files
+        ],
+        "reference": {
+            "name": human.name,
+            "licence": human.licence,
+            "terms": human.terms,
+            "research_only": human.research_only,
+            "redistribute": human.redistribute,
+            "expires": human.expires,
+        },
+        "synthetic": card.synthetic,
+        "as_of": as_of,
+        "expires_when": "the identity in simulators/ changes, or the reference expires",
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
 def command(
@@ -49,7 +172,6 @@ def command(
     Example:
       usi submit mine --human support@held-out --gate B --as-of 2026-06-30
     """  # fmt: skip
-    from usi.cli.submitting import submitted
 
     submitted(
         name, human=human, gate=gate, as_of=as_of, reports=reports, force=force, show=print_,

@@ -24,7 +24,7 @@ from usi.cli.options import (
 from usi.report.text import printable
 
 if TYPE_CHECKING:
-    from usi.load import Validation
+    from usi.loading import Validation
 
 BAD_INPUT = 2
 
@@ -53,8 +53,8 @@ def command(
       usi validate results/*.json
       usi validate chats.csv --map session=conv_id,role=speaker,text=utterance
     """
-    from usi.cli.reading import load_options
-    from usi.load import validate
+    from usi.cli.options import load_options
+    from usi.loading import validate
 
     options = load_options(
         format_=format_,

@@ -20,17 +20,15 @@ from usi.diagnose.distances import (
     spread_index,
 )
 from usi.diagnose.gaming import RateCounts, detect, suspected
-from usi.diagnose.out_of_fold import Classifier, Mode
 from usi.diagnose.sample import Sample
-from usi.diagnose.two_sample import two_sample_test
+from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
 from usi.estimate import Estimate
-from usi.features.registry import get_profile
-from usi.features.spec import DIMENSIONS, FeatureSpec
-from usi.features.table import SessionTable
-from usi.features.values import derive
-from usi.score.robust.reference import scorable_rows
-from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard, TwoSample, Warning_
-from usi.score.watched import CONTENT
+from usi.extraction.profile import get_profile
+from usi.extraction.spec import DIMENSIONS, FeatureSpec
+from usi.extraction.table import SessionTable, derive
+from usi.scoring.robust.reference import scorable_rows
+from usi.scoring.scorecard import FeatureScore, Scorecard, SimulatorCard, TwoSample, Warning_
+from usi.scoring.watched import CONTENT
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
     "politeness": (("politeness",), "helped_politeness", "helped_turns"),

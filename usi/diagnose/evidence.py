@@ -2,12 +2,16 @@
 
 Sampled by seed from the session tables, whatever their order; texts come from a second pass
 over the transcripts, which reads only what was drawn.
+
+Reading the few sessions that a report shows, in a second pass over the transcripts.
+
+From marked turns to what a reader sees: cut texts, spans, marks, transcripts.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -15,19 +19,204 @@ from pathlib import Path
 import polars as pl
 
 from usi.diagnose.attach import compared_specs, sample_of, scored_sessions
-from usi.diagnose.evidence_marks import MarkedTurn, mark_sessions
-from usi.diagnose.evidence_read import Key, read_people, read_simulators
-from usi.diagnose.evidence_records import Evidence, EvidenceTurn, Transcript
-from usi.diagnose.evidence_text import Shown, evidence_turn, transcript
-from usi.diagnose.unlike import Picked, pick
-from usi.features.profile import Profile
-from usi.features.registry import get_profile
-from usi.features.spec import FeatureSpec
-from usi.features.table import SessionTable
-from usi.load import LoadOptions
-from usi.records import Session, Side
-from usi.score.scorecard import Scorecard
-from usi.score.watched import CONTENT
+from usi.diagnose.evidence_files import Deviation, Evidence, EvidenceTurn, Message, Transcript
+from usi.diagnose.marks import MarkedTurn, mark_sessions, spans
+from usi.diagnose.outliers import Picked, pick
+from usi.extraction.profile import Profile, get_profile
+from usi.extraction.robust.cleaning import content_text
+from usi.extraction.spec import FeatureSpec
+from usi.extraction.table import SessionTable
+from usi.loading import LoadOptions, SessionStream, group_by_simulator, open_sessions
+from usi.records import Session, Side, Turn
+from usi.scoring.robust.bounds import tidy
+from usi.scoring.scorecard import Scorecard
+from usi.scoring.watched import CONTENT, CONTENT_DIGITS
+
+Key = tuple[str, str, str, str, str]
+"""Simulator (people: ``""``), session id, trial, batch: as in the session table; and the digest of
+the content, which tells sessions apart that share all of these (``""``: the table has none)."""
+STDIN = "-"
+
+
+def key_of(session: Session, label: str, digest: str = "") -> Key:
+    """Key of a session under the label of its simulator."""
+    batch = "" if session.batch is None else str(session.batch)
+    content = digest[:CONTENT_DIGITS]
+    return (label, shown(session.session_id), session.trial or "", batch, content)
+
+
+def shown(text: str) -> str:
+    """Text as a table keeps it: lone surrogates as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _collect(sessions: Iterable[tuple[Session, str, str]], wanted: set[Key]) -> dict[Key, Session]:
+    found: dict[Key, Session] = {}
+    for session, label, digest in sessions:
+        for key in (key_of(session, label, digest), key_of(session, label)):
+            if key in wanted and key not in found:
+                found[key] = session
+    return found
+
+
+def readable(paths: Sequence[str | Path]) -> list[str | Path]:
+    """Paths that hold transcripts and can be read twice."""
+    from usi.scoring.inputs import is_table
+
+    again = [p for p in paths if str(p) != STDIN and (Path(p).is_file() or Path(p).is_dir())]
+    return [p for p in again if not is_table(p)]
+
+
+def read_people(
+    paths: Sequence[str | Path], options: LoadOptions, wanted: set[Key]
+) -> dict[Key, Session]:
+    """The wanted sessions of the reference."""
+    paths = readable(paths)
+    if not paths or not wanted:
+        return {}
+    stream = open_sessions(paths, options=options)
+    pairs = stream.with_digests()
+    return _collect(((session, "", digest) for session, digest in pairs), wanted)
+
+
+def read_simulators(
+    paths: Sequence[str | Path], options: LoadOptions, wanted: set[Key]
+) -> dict[Key, Session]:
+    """The wanted sessions of the simulators."""
+    paths = readable(paths)
+    if not paths or not wanted:
+        return {}
+
+    def every(streams: Iterable[SessionStream]) -> Iterable[tuple[Session, str, str]]:
+        for stream in streams:
+            for session, digest in stream.with_digests():
+                yield session, session.simulator or stream.label, digest
+
+    return _collect(every(group_by_simulator(paths, options)), wanted)
+
+
+MOST_CHARACTERS, MOST_BEFORE, MOST_MESSAGES = 800, 240, 60
+_UNMARKED = ("words", "short")
+"""Counts that every turn has, or whose mark is the whole turn: no mark in running text."""
+_ROLES = ("user", "assistant", "system", "tool", "developer")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A session that was read again, with its marked turns."""
+
+    session: Session
+    turns: tuple[MarkedTurn, ...]
+
+
+def cut(text: str, most: int) -> tuple[str, int]:
+    """Beginning of a text, and how many characters were left out; safe to encode."""
+    text = shown(text)
+    return (text, 0) if len(text) <= most else (text[:most], len(text) - most)
+
+
+def evidence_turn(session: Shown, turn: MarkedTurn, column: str, profile: Profile) -> EvidenceTurn:
+    """One turn with the characters that make it count for a column."""
+    (ranges,) = spans([turn.text], column, profile)
+    text, left = cut(turn.text, MOST_CHARACTERS)
+    if text != turn.text[:MOST_CHARACTERS]:
+        ranges = ()  # an escape moved the places
+    number = 1 + next(k for k, t in enumerate(session.turns) if t.message == turn.message)
+    message = Message(
+        role="user",
+        text=text,
+        turn=number,
+        spans=tuple((a, min(b, len(text))) for a, b in ranges if a < len(text)),
+        cut=left,
+    )
+    return EvidenceTurn(
+        session=shown(session.session.session_id),
+        message=message,
+        before=_before(session.session, turn.message),
+    )
+
+
+def _before(session: Session, at: int) -> Message | None:
+    for turn in reversed(session.turns[:at]):
+        if turn.role == "assistant":
+            text, left = cut(content_text(turn.content)[0] or "", MOST_BEFORE)
+            if text.strip():
+                return Message(role="assistant", text=text, cut=left)
+    return None
+
+
+def transcript(kind: str, session: Shown, picked: Picked, profile: Profile) -> Transcript:
+    """A whole session; marks name the features that each turn of the user counts for."""
+    by_place = {turn.message: (k, turn) for k, turn in enumerate(session.turns, 1)}
+    features = {
+        spec.numerator: spec.name
+        for spec in profile.specs
+        if spec.kind in ("rate", "mean", "flag") and spec.numerator not in _UNMARKED
+        and spec.dimension != "style"
+    }  # fmt: skip
+    short = {s.name for s in profile.specs if s.numerator == "short"}
+    messages = []
+    turns = session.session.turns
+    for place, turn in enumerate(turns[:MOST_MESSAGES]):
+        if place in by_place:
+            number, marked = by_place[place]
+            messages.append(_user(marked, number, features, short, profile))
+        else:
+            messages.append(_other(turn))
+    return Transcript(
+        session=shown(session.session.session_id),
+        kind=kind,
+        distance=None if picked.distance is None else tidy(picked.distance),
+        far=tuple(
+            Deviation(name, tidy(value), tidy(mean), tidy(z)) for name, value, mean, z in picked.far
+        ),
+        messages=tuple(messages),
+        left_out=max(0, len(turns) - MOST_MESSAGES),
+    )
+
+
+def _user(
+    turn: MarkedTurn, number: int, features: dict[str, str], short: set[str], profile: Profile
+) -> Message:
+    columns = [column for column in features if turn.counts.get(column)]
+    text, left = cut(turn.text, MOST_CHARACTERS)
+    ranges: list[tuple[int, int]] = []
+    if text == turn.text[:MOST_CHARACTERS]:
+        for column in columns:
+            (found,) = spans([turn.text], column, profile)
+            # A mark on the whole turn tells nothing beside the name of the feature.
+            ranges += [r for r in found if r != (0, len(turn.text)) and r[0] < len(text)]
+    marks = [features[column] for column in columns]
+    marks += sorted(short) if turn.counts.get("short") else []
+    return Message(
+        role="user",
+        text=text,
+        turn=number,
+        marks=tuple(marks),
+        spans=merged([(a, min(b, len(text))) for a, b in ranges]),
+        cut=left,
+    )
+
+
+def _other(turn: Turn) -> Message:
+    role = turn.role if isinstance(turn.role, str) and turn.role in _ROLES else "other"
+    text, left = cut(content_text(turn.content)[0] or "", MOST_CHARACTERS)
+    note = "no turn of the user" if role == "user" else ""
+    if not text.strip() and turn.tool_calls:
+        note = note or "calls a tool"
+    return Message(role=role, text=text, cut=left, note=note)
+
+
+def merged(ranges: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Ranges in order, overlapping ones joined."""
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return tuple(out)
+
 
 PER_FEATURE, UNLIKE, TYPICAL = 2, 3, 1
 _WHOLE_SESSION = ("cv", "geometric", "duration", "value")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from usi.diagnose.sample import FloatArray
 from usi.estimate import Estimate, not_assessed
-from usi.score.robust.bootstrap import weight_chunks
+from usi.scoring.robust.bootstrap import weight_chunks
 
 MIN_HITS = 30
 """Hits a side below which a ratio of rates says nothing (as for single-feature thresholds)."""

@@ -130,7 +130,7 @@ def build_phantom(
     PhantomFiles
         The paths, all below `folder`.
     """
-    from usi.load.write import write_usi_jsonl
+    from usi.loading.write import write_usi_jsonl
 
     root = Path(folder)
     corpus, runs_folder = root / "human_corpus" / CORPUS, root / "runs"

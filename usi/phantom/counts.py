@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from usi.features.spec import IDENTITY_SCHEMA
+from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.phantom.effects import core_counts, profile_counts
 from usi.phantom.plan import Plan
 from usi.records import Side
 
 if TYPE_CHECKING:
-    from usi.features.table import SessionTable
+    from usi.extraction.table import SessionTable
 
 
 def identity_columns(
@@ -88,7 +88,7 @@ def count_frame(
     first_seq
         Position of the first row, for streams.
     resolved
-        Whether task, run and batch are filled, or left to `usi.score.keys`.
+        Whether task, run and batch are filled, or left to `usi.scoring.keys`.
     """
     counts = core_counts(plan) | profile_counts(plan, profile)
     data = identity_columns(
@@ -109,8 +109,8 @@ def phantom_table(
     >>> len(phantom_table(plan, "tau-usi", side="human"))
     30
     """
-    from usi.features.registry import get_profile
-    from usi.features.table import SessionTable
+    from usi.extraction.profile import get_profile
+    from usi.extraction.table import SessionTable
 
     frame = count_frame(plan, profile, side=side, simulator=simulator, resolved=resolved)
     chosen = get_profile(profile)

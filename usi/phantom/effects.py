@@ -164,7 +164,7 @@ def robust_counts(plan: Plan, *, stopped: bool = True) -> dict[str, IntArray | N
 
 def profile_counts(plan: Plan, profile: str) -> dict[str, IntArray | None]:
     """Count columns of a profile; ``None`` is a column without planned values."""
-    from usi.features.registry import PROFILES, get_profile
+    from usi.extraction.profile import PROFILES, get_profile
 
     if profile == "tau-usi":
         return dict(tau_usi_counts(plan))

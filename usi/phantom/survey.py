@@ -34,7 +34,7 @@ SHARES: dict[str, tuple[float, ...]] = {
 @cache
 def _options(item: str) -> tuple[str, ...]:
     """Option texts of an item in the order of the instrument."""
-    from usi.score.survey import instrument
+    from usi.scoring.published.survey import instrument
 
     for known in instrument():
         if known.name == item:

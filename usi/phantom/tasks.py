@@ -55,7 +55,7 @@ class TaskSet:
 @cache
 def published_difficulty() -> tuple[tuple[str, float], ...]:
     """The 165 tasks of the frozen map in natural order (airline first)."""
-    from usi.score.calibration import frozen
+    from usi.scoring.published.calibration import frozen
 
     found = frozen().rates
     order = [f"airline_{i}" for i in range(50)] + [f"retail_{i}" for i in range(115)]

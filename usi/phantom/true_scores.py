@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from usi.errors import NotScorable, UsageError
-from usi.features.spec import DIMENSIONS, FeatureSpec
+from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.phantom.population import FloatArray, resolve
 from usi.phantom.spec import PhantomSpec
 from usi.phantom.tasks import published_difficulty
@@ -59,7 +59,7 @@ def true_outcome(
         Difficulties of the tasks of every bin; default: the five published bins.
     """
     if bins is None:
-        from usi.score.calibration import bin_of
+        from usi.scoring.published.calibration import bin_of
 
         pool = [value for _, value in published_difficulty()]
         bins = [[d for d in pool if bin_of(d) == k] for k in range(5)]
@@ -129,7 +129,7 @@ def true_scores(
     >>> true_scores(get_simulator("copy"), load_spec("human")).index
     100.0
     """
-    from usi.features.registry import get_specs
+    from usi.extraction.profile import get_specs
 
     wanted = None if scored is None else set(scored)
     features = [

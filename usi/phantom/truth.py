@@ -165,8 +165,8 @@ def reference_means(spec: PhantomSpec, profile: str) -> dict[str, tuple[float, f
 
     A feature without planned values is not in it; without positive values the second is NaN.
     """
-    from usi.features.registry import get_profile
-    from usi.features.values import derive
+    from usi.extraction.profile import get_profile
+    from usi.extraction.table import derive
 
     found = get_profile(profile)
     total: dict[str, list[float]] = {}
@@ -211,7 +211,7 @@ def true_rates(spec: PhantomSpec, profile: str = "tau-usi") -> dict[str, float]:
     >>> round(true_rates(load_spec("human"))["politeness_rate"], 6)
     0.153
     """
-    from usi.features.registry import get_specs
+    from usi.extraction.profile import get_specs
 
     exact, known = exact_values(spec), _EXACT.get(profile.partition("@")[0], {})
     values: dict[str, float] = {}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import escape
 
-from usi.gate.verdict import Verdict
+from usi.decisions.verdict import Verdict
 from usi.report import view
 from usi.report.text import printable
-from usi.score.scorecard import Scorecard, SimulatorCard
+from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 COLOURS = {
     "PASS": ("brightgreen", "#0b6b3c"),

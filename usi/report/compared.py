@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from usi.decisions.compare import Difference
+from usi.decisions.plan import Plan
+from usi.decisions.tables import Comparison, Leaderboard, Rankings
 from usi.estimate import Estimate
-from usi.gate.compare import Difference
-from usi.gate.plan import Plan
-from usi.gate.table import Comparison, Leaderboard, Rankings
 from usi.report.success import Grid
-from usi.score.robust.terms import PARTS
+from usi.scoring.robust.terms import PARTS
 
 _SYNTHETIC = "The reference is synthetic: this says nothing about people."
 

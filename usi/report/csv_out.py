@@ -6,10 +6,10 @@ import csv
 import io
 from typing import Any
 
-from usi.gate.verdict import Verdict
+from usi.decisions.verdict import Verdict
 from usi.report import view
 from usi.report.html.summary import Summary, summarise
-from usi.score.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
+from usi.scoring.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
 HEAD = (
     "simulator", "kind", "part", "unit", "people", "value", "low", "high", "gap", "gap_low",

@@ -1,32 +1,87 @@
 """What stands beside a scorecard for its report: distributions, pass^k, the published index.
 
 No text of transcripts is in it, so it is written for every corpus.
+
+The files beside a scorecard that a report reads, and whether texts may be shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from usi.decisions.outcomes import Outcomes, Trial
+from usi.decisions.passk import pass_k
 from usi.diagnose.attach import scored_sessions
-from usi.diagnose.distributions import distribution
-from usi.diagnose.evidence_records import (
+from usi.diagnose.distances import distribution
+from usi.diagnose.evidence_files import (
     Distribution,
+    Evidence,
     PassCurve,
     Point,
     PublishedIndex,
     ReportData,
 )
 from usi.estimate import Estimate
-from usi.features.registry import get_profile
-from usi.features.table import SessionTable
-from usi.features.values import derive
-from usi.gate.outcomes import Outcomes, Trial
-from usi.gate.passk import pass_k
-from usi.score.robust.bounds import maybe, tidy
-from usi.score.scorecard import Scorecard
+from usi.extraction.profile import get_profile
+from usi.extraction.table import SessionTable, derive
+from usi.scoring.robust.bounds import maybe, tidy
+from usi.scoring.scorecard import Scorecard
+
+NO_EXAMPLES = "left out on request (--no-examples)"
+NO_RIGHT = "the licence of the human reference forbids to pass its texts on"
+NO_TEXT = "there are no transcripts to read a second time (a session table, stdin or aggregates)"
+NO_LOG_TEXT = "a log of events holds no texts of conversations"
+NOT_HERE = "the file of examples (NAME.evidence.json) is not beside the scorecard"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a page knows beside the scorecard.
+
+    Attributes
+    ----------
+    data
+        Distributions, pass^k, the published index.
+    evidence
+        Sampled texts, or ``None``.
+    why_no_text
+        Why there is no text.
+    """
+
+    data: ReportData | None = None
+    evidence: Evidence | None = None
+    why_no_text: str = NOT_HERE
+
+
+def text_refused(card: Scorecard, *, examples: bool = True) -> str | None:
+    """Why texts of transcripts must not be kept or shown; ``None`` where they may be."""
+    if not examples:
+        return NO_EXAMPLES
+    return None if card.human.redistribute else NO_RIGHT
+
+
+def read_beside(scorecard: str | Path, card: Scorecard, *, examples: bool = True) -> Beside:
+    """Read the files beside a scorecard.
+
+    Raises
+    ------
+    InputError
+        Where one of them belongs to another scorecard.
+    """
+    from usi.diagnose.evidence_files import EVIDENCE, REPORT_DATA, beside, read
+
+    data = read(beside(scorecard, REPORT_DATA), ReportData, card)
+    refused = text_refused(card, examples=examples)
+    if refused is not None:
+        return Beside(data, None, refused)
+    evidence = read(beside(scorecard, EVIDENCE), Evidence, card)
+    return Beside(data, evidence, NOT_HERE)
+
 
 MOST_K = 8
 SUCCESS = 1.0

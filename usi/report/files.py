@@ -1,4 +1,7 @@
-"""Output files: the form by suffix, never over somebody else's file, whole or not at all."""
+"""Output files: the form by suffix, never over somebody else's file, whole or not at all.
+
+Which forms a scorecard can be written in.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,52 @@ from contextlib import suppress
 from pathlib import Path
 
 from usi.errors import UsageError
+from usi.report import html, markdown
 from usi.report.text import printable
+from usi.scoring.published.export import aggregate_metrics, published_rows, to_text
+from usi.scoring.scorecard import Scorecard
+
+AGGREGATE = "_aggregate_metrics.json"
+
+
+def _json(card: Scorecard, _: Path) -> str:
+    return card.to_json()
+
+
+def _published(card: Scorecard, _: Path) -> str:
+    return to_text({"written_by": f"usi {card.usi_version}", **published_rows(card)})
+
+
+def _aggregate(card: Scorecard, path: Path) -> str:
+    """The public scorer's file of one simulator, whose label is the file name's beginning."""
+    data = aggregate_metrics(card, path.name[: -len(AGGREGATE)])
+    return to_text({"written_by": f"usi {card.usi_version}", **data})
+
+
+def _markdown(card: Scorecard, _: Path) -> str:
+    return markdown.render(card)
+
+
+def _page(card: Scorecard, _: Path) -> str:
+    """The page of a scorecard alone; `usi.cli.score` knows more and shows it."""
+    return html.render(card)
+
+
+def _csv(card: Scorecard, _: Path) -> str:
+    text: str = card.to_pandas().to_csv(index=False, lineterminator="\n")
+    return text
+
+
+FORMS: dict[str, Callable[[Scorecard, Path], str]] = {
+    ".json": _json,
+    ".md": _markdown,
+    ".html": _page,
+    ".csv": _csv,
+    ".tau-usi.json": _published,
+    AGGREGATE: _aggregate,
+}
+"""Suffix -> text of the card for a file of that name. A new form is one line here."""
+
 
 Writer = Callable[[Path], None]
 

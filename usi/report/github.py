@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from usi.gate.verdict import Verdict
+from usi.decisions.verdict import Verdict
 from usi.report.text import printable
 from usi.report.verdict_markdown import render
 

@@ -6,10 +6,10 @@ import json
 
 from usi._version import __version__
 from usi.estimate import Estimate
+from usi.logs.joint import UNSAID, Joint
 from usi.report import view
 from usi.report.text import markdown
-from usi.score.log.joint import UNSAID, Joint
-from usi.score.scorecard import COMPONENTS, Scorecard, SimulatorCard
+from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
 
 SHOWN = 15
 """Pairs of features in the Markdown; the JSON has all."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from usi.gate.verdict import Check, SimulatorVerdict, Verdict
+from usi.decisions.verdict import Check, SimulatorVerdict, Verdict
 
 if TYPE_CHECKING:
     from junitparser import TestCase, TestSuite

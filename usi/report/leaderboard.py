@@ -7,15 +7,14 @@ from typing import Any
 from markupsafe import Markup
 
 from usi._version import __version__
-from usi.gate.table import Leaderboard, Rankings
-from usi.report.figures.build import mark
+from usi.decisions.tables import Leaderboard, Rankings
 from usi.report.figures.inline import draw
-from usi.report.figures.model import Intervals, Row
-from usi.report.html.docs import Docs, step
+from usi.report.figures.model import Intervals, Row, mark
+from usi.report.html.document import Docs, step
 from usi.report.html.page import fill
 from usi.report.success import plain
 from usi.report.text import printable
-from usi.score.robust.terms import PARTS
+from usi.scoring.robust.terms import PARTS
 
 _SIGNS = {"PASS": "✓", "FAIL": "✗", "INCONCLUSIVE": "?"}
 
@@ -26,7 +25,7 @@ def render(found: Rankings) -> str:
     Parameters
     ----------
     found
-        From `usi.gate.table.rank_files`.
+        From `usi.decisions.tables.rank_files`.
 
     Notes
     -----

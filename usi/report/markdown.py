@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from usi.report import view
 from usi.report.text import markdown as esc
-from usi.score.scorecard import FeatureScore, Scorecard, SimulatorCard
+from usi.scoring.scorecard import FeatureScore, Scorecard, SimulatorCard
 
 
 def render(card: Scorecard) -> str:

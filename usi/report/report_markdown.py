@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from usi.gate.verdict import SimulatorVerdict, Verdict
+from usi.decisions.verdict import SimulatorVerdict, Verdict
 from usi.report import view
-from usi.report.html.formats import codes_of, interval, unit_of, written
+from usi.report.html.document import codes_of, interval, unit_of, written
 from usi.report.html.summary import Part, Summary, summarise
 from usi.report.text import markdown as esc
-from usi.score.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
+from usi.scoring.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
 
 SYNTHETIC = (
     "> [!WARNING]\n> **SYNTHETIC DATA.** The reference is a generated population with known rates. "

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from usi._version import __version__
+from usi.decisions.agents import AgentRanking
+from usi.decisions.correct import CorrectedSuccess
+from usi.decisions.passk import PassK
 from usi.estimate import Estimate
-from usi.gate.agents import AgentRanking
-from usi.gate.correct import CorrectedSuccess
-from usi.gate.passk import PassK
 from usi.report.text import markdown, printable
 
 if TYPE_CHECKING:

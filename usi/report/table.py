@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from usi.report import view
 from usi.report.text import printable
-from usi.score.scorecard import Scorecard
+from usi.scoring.scorecard import Scorecard
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from usi.gate.verdict import Check, SimulatorVerdict, Verdict
+from usi.decisions.verdict import Check, SimulatorVerdict, Verdict
 from usi.report.text import markdown as esc
 
 MARKER = "<!-- usi-verdict -->"

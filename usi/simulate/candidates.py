@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from usi.errors import InputError, UsageError, unknown_name
-from usi.load.labels import simulator_label
+from usi.loading.labels import simulator_label
 from usi.simulate.agents.agent import AgentFactory
 from usi.simulate.agents.model import ModelAgents
 from usi.simulate.agents.oracle import OracleAgents

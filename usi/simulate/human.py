@@ -7,14 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from usi.corpus.datasheet import datasheet
-from usi.corpus.manifest import DATASHEET, MANIFEST, Manifest, read_manifest
-from usi.corpus.manifest_edit import with_values
-from usi.corpus.resolve import resolve
+from usi.corpora.manifest import (
+    DATASHEET,
+    MANIFEST,
+    Manifest,
+    datasheet,
+    read_manifest,
+    with_values,
+)
+from usi.corpora.resolve import resolve
+from usi.curation.add import write_manifest
 from usi.errors import UsageError
-from usi.run.manifest import sha256_file
-from usi.score.people.add import write_manifest
-from usi.score.people.read import counts_of, read_people_of
+from usi.provenance.record import sha256_file
+from usi.scoring.people import counts_of, read_people_of
 from usi.simulate.calls import Calls, Runtime
 from usi.simulate.episode import Cell, Setting, run_episode
 from usi.simulate.protocol import Message, Task

@@ -42,12 +42,12 @@ class Instrument:
 @cache
 def published_instrument() -> Instrument:
     """The eight questions of the published index (arXiv 2603.11245)."""
-    text = resources.files("usi.score").joinpath("data/survey.toml").read_text("utf-8")
+    text = resources.files("usi.scoring").joinpath("data/survey.toml").read_text("utf-8")
     return _instrument(tomllib.loads(text), "survey.toml")
 
 
 def read_instrument(path: str | Path | None) -> Instrument:
-    """An instrument from TOML in the shape of ``usi/score/data/survey.toml``; ``None``: that one.
+    """An instrument from TOML in the shape of ``usi/scoring/data/survey.toml``; ``None``: that one.
 
     Raises
     ------

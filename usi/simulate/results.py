@@ -16,11 +16,11 @@ from typing import Any, get_args
 import numpy as np
 from msgspec.structs import replace
 
+from usi.decisions.outcomes import collect, percentile_bounds, task_weights
+from usi.decisions.passk import PassK, pass_k
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
-from usi.gate.outcomes import collect, percentile_bounds, task_weights
-from usi.gate.passk import PassK, pass_k
-from usi.load import LoadOptions, group_by_simulator
+from usi.loading import LoadOptions, group_by_simulator
 from usi.records import MISSING, UNKNOWN_DOMAIN, Outcome, Session, Turn
 from usi.simulate.domains.folder import FolderDomain
 from usi.simulate.domains.rules import Confirmation

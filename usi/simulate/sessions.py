@@ -10,7 +10,7 @@ from typing import Any
 
 from usi._version import __version__
 from usi.errors import UsageError
-from usi.load.write import record_of
+from usi.loading.write import record_of
 from usi.records import Outcome, Session, SurveyAnswer
 from usi.simulate.episode import Cell, Episode, grade_fields
 

@@ -12,10 +12,10 @@ import pytest
 from command import usi
 from report.html.made import Made
 
-from usi.gate.criteria import tier
-from usi.gate.gate import gate_scorecard
+from usi.decisions.criteria import tier
+from usi.decisions.decide import gate_scorecard
 from usi.report.html import render
-from usi.score.scorecard import Scorecard
+from usi.scoring.scorecard import Scorecard
 
 
 def said(html: str) -> list[str]:

@@ -14,7 +14,8 @@ from report.html.made import Made
 from report.html.test_numbers import loose, wrong
 from report.html.walk import read
 
-from usi.report import leaderboard, leaderboard_compare
+from usi.report import comparison_page as leaderboard_compare
+from usi.report import leaderboard
 from usi.report.success import plain
 
 SERIOUS = ("serious", "critical")

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.diagnose.evidence_marks import mark_sessions, spans
-from usi.diagnose.evidence_text import merged
-from usi.features.extract import extract_table
-from usi.features.registry import get_profile
+from usi.diagnose.evidence import merged
+from usi.diagnose.marks import mark_sessions, spans
+from usi.extraction.extract import extract_table
+from usi.extraction.profile import get_profile
 from usi.phantom import default_tasks, draw, load_spec, realise
 from usi.records import Session, Turn
 

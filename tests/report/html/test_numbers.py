@@ -11,7 +11,7 @@ from command import usi
 from report.html.made import Made
 from report.html.walk import Page, at, read
 
-from usi.features.registry import get_specs
+from usi.extraction.profile import get_specs
 
 MINUS = "\u2212"
 

@@ -15,14 +15,14 @@ from command import refused, usi
 from report.cards import HOSTILE, card, simulator
 from report.html.made import Made, make
 
-from usi.diagnose.distributions import distribution
+from usi.diagnose.distances import distribution
+from usi.diagnose.outliers import nearest, pick
 from usi.diagnose.sample import Sample
-from usi.diagnose.unlike import nearest, pick
-from usi.features.registry import get_specs
+from usi.extraction.profile import get_specs
 from usi.report import badge, csv_out, report_markdown
 from usi.report.figures.files import render
+from usi.report.figures.inline import column, number
 from usi.report.figures.model import Bars, Intervals, Mark, Row
-from usi.report.figures.svg import column, number
 
 
 def test_all_forms_are_written_and_written_again(made: Made, tmp_path: Path) -> None:
@@ -160,9 +160,9 @@ def test_a_hundred_thousand_sessions_are_quick() -> None:
 
 
 def test_three_times_165_is_small_and_quick(tmp_path: Path) -> None:
-    from usi.report.evidence_view import read_beside
+    from usi.report.data import read_beside
     from usi.report.html import render as page
-    from usi.score.scorecard import Scorecard
+    from usi.scoring.scorecard import Scorecard
 
     made = make(tmp_path, tasks=165, simulators=("polite",), repeats=3)
     assert made.page.stat().st_size < 3 * 2**20

@@ -10,7 +10,7 @@ from command import refused, usi
 from helpers import shared
 from lockers import DEFINITION, build
 
-from usi.score.calibration import read_difficulty
+from usi.scoring.published.calibration import read_difficulty
 
 
 def test_list_and_show() -> None:

@@ -13,7 +13,7 @@ from helpers import shared
 from lockers import call, say
 
 from usi.errors import NotScorable
-from usi.load import open_sessions, write_usi_jsonl
+from usi.loading import open_sessions, write_usi_jsonl
 from usi.records import Outcome, Session
 from usi.report.simulated import results_grids
 from usi.report.success import to_markdown

@@ -6,16 +6,7 @@ import io
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from usi.report.figures.model import (
-    HUMAN,
-    OWN,
-    Bars,
-    Curves,
-    Figure,
-    Intervals,
-    Mark,
-    Scatter,
-)
+from usi.report.figures.model import HUMAN, OWN, Bars, Curves, Figure, Intervals, Mark, Scatter
 from usi.report.text import printable
 
 if TYPE_CHECKING:

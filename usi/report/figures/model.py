@@ -3,11 +3,24 @@
 The human reference is always blue with squares and solid lines, a simulator orange with circles
 and dashes; both colours are of the Okabe-Ito palette and differ in lightness, too. Axes of
 points and shares always run over their whole range.
+
+From a scorecard and what stands beside it to figures.
+
+All figures of a report by name, for files.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from usi.decisions.verdict import SimulatorVerdict, Verdict
+from usi.diagnose.evidence_files import Distribution, PassCurve, Point
+from usi.estimate import Estimate
+from usi.report import view
+from usi.report.data import Beside
+from usi.report.text import printable
+from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
 
 
 @dataclass(frozen=True)
@@ -120,3 +133,167 @@ class Curves:
 Figure = Intervals | Bars | Scatter | Curves
 HUMAN, OWN = "#0072B2", "#D55E00"
 """Okabe-Ito blue and vermilion."""
+
+
+def mark(value: Estimate | Point | None) -> Mark | None:
+    """Value and bounds of an estimate; ``None`` without a value."""
+    if value is None or value.value is None:
+        return None
+    return Mark(value.value, value.low, value.high)
+
+
+def thresholds(verdict: SimulatorVerdict | None) -> dict[str, float]:
+    """Part -> what the criteria ask for, in points."""
+    if verdict is None:
+        return {}
+    parts = ("index", *COMPONENTS)
+    return {c.id: c.threshold for c in verdict.checks if c.id in parts and c.threshold is not None}
+
+
+def _yardstick(card: Scorecard) -> str:
+    if card.profile.partition("@")[0] == "log":
+        return "the real log"
+    return "people" if card.human.is_human else "the reference"
+
+
+def components(
+    card: Scorecard, simulator: SimulatorCard, verdict: SimulatorVerdict | None
+) -> Intervals:
+    """Index and components of one simulator."""
+    asked = thresholds(verdict)
+    people = card.human
+    rows = [
+        Row(
+            label=view.index_label(simulator.index),
+            own=mark(simulator.index),
+            human=mark(people.index),
+            ceiling=simulator.index.ceiling_at_n,
+            floor=simulator.index.floor,
+            threshold=asked.get("index"),
+            strong=True,
+        )
+    ]
+    for name in COMPONENTS:
+        part = simulator.components.get(name)
+        if part is None:
+            continue
+        rows.append(
+            Row(
+                label=view.component_title(card, name),
+                own=mark(part),
+                human=mark(people.components.get(name)),
+                ceiling=part.ceiling_at_n,
+                floor=part.floor,
+                threshold=asked.get(name),
+            )
+        )
+    title = f"Index and components of {printable(simulator.name)} in points, with bounds"
+    return Intervals(title, tuple(rows), _yardstick(card))
+
+
+def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
+    """The index of every simulator, people first."""
+    yardstick = _yardstick(card)
+    rows = [
+        Row(
+            label=yardstick.removeprefix("the "),
+            own=None,
+            human=mark(card.human.index),
+            strong=True,
+        )
+    ]
+    for side in view.sides(card)[1:]:
+        rows.append(
+            Row(
+                label=printable(side.name),
+                own=mark(side.index),
+                ceiling=side.index.ceiling_at_n,
+                threshold=asked.get(side.name),
+            )
+        )
+    title = "Index of every simulator in points, with bounds"
+    return Intervals(title, tuple(rows), yardstick)
+
+
+def bars(feature: str, data: Distribution, name: str) -> Bars | None:
+    """Distribution of one feature; ``None`` where a side has no value at all."""
+    own = data.simulators.get(name)
+    if own is None or not own.n or not data.human.n:
+        return None
+    title = f"Distribution of {feature.replace('_', ' ')} over sessions: people and {name}"
+    return Bars(
+        title=printable(title),
+        labels=data.labels,
+        human=data.human.shares,
+        own=own.shares,
+        n_human=data.human.n,
+        n_own=own.n,
+        unit=data.unit,
+        name=name,
+    )
+
+
+def outcome(simulator: SimulatorCard) -> Scatter | None:
+    """Success by bin of difficulty; ``None`` without two sides."""
+    pairs = []
+    for part in simulator.outcome_bins:
+        human, own = mark(part.human), mark(part.simulator)
+        if human is not None and own is not None:
+            pairs.append(Pair(part.label, part.tasks, human, own))
+    if not pairs:
+        return None
+    title = f"Success with people against success with {printable(simulator.name)}"
+    return Scatter(f"{title}, by difficulty of the tasks", tuple(pairs), simulator.name)
+
+
+def passk(data: PassCurve, name: str) -> Curves:
+    """pass^k of both sides."""
+    return Curves(
+        title=f"pass^k with people and with {printable(name)}",
+        ks=data.ks,
+        human=tuple(mark(p) for p in data.human),
+        own=tuple(mark(p) for p in data.simulator),
+        name=name,
+    )
+
+
+FORMS = ("svg", "png")
+
+
+def named(card: Scorecard, verdict: Verdict | None, beside: Beside) -> dict[str, Figure]:
+    """Figures by a name that is safe as a file's: ``index``, ``NAME.components``, ..."""
+    verdicts = {} if verdict is None else {part.name: part for part in verdict.simulators}
+    asked = {name: thresholds(part).get("index") for name, part in verdicts.items()}
+    found: dict[str, Figure] = {"index": overview(card, asked)}
+    taken: set[str] = set()
+    for simulator in card.simulators:
+        stem = _stem(simulator.name, taken)
+        judged = verdicts.get(simulator.name)
+        found[f"{stem}.components"] = components(card, simulator, judged)
+        bins = outcome(simulator)
+        if bins is not None:
+            found[f"{stem}.outcome"] = bins
+        if beside.data is None:
+            continue
+        if simulator.name in beside.data.passk:
+            curve = beside.data.passk[simulator.name]
+            found[f"{stem}.passk"] = passk(curve, simulator.name)
+        for feature, data in beside.data.distributions.items():
+            drawn = bars(feature, data, simulator.name)
+            if drawn is not None:
+                found[f"{stem}.{_safe(feature)}"] = drawn
+    return found
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "simulator"
+
+
+def _stem(name: str, taken: set[str]) -> str:
+    stem = base = _safe(name)
+    number = 1
+    while stem.lower() in taken:
+        number += 1
+        stem = f"{base}-{number}"
+    taken.add(stem.lower())
+    return stem

@@ -10,15 +10,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from usi.gate.verdict import Verdict
+from usi.decisions.verdict import Verdict
 from usi.report import view
-from usi.report.evidence_view import Beside, text_refused
-from usi.report.html.docs import Docs, broken, shortened, spaced, step
-from usi.report.html.sections import doubt, mend, overview, show, top, why
+from usi.report.data import Beside, text_refused
+from usi.report.html.document import Docs, broken, shortened, spaced, step
+from usi.report.html.sections import components, examples, gaps, limits, overview, verdict
 from usi.report.html.source import One, Source, every
 from usi.report.html.summary import Summary, summarise, to_dict
 from usi.report.text import printable
-from usi.score.scorecard import Scorecard
+from usi.scoring.scorecard import Scorecard
 
 NO_FILES = Beside(why_no_text="this page was made from the scorecard alone")
 
@@ -73,7 +73,7 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
         "say": docs.text,
         "est": docs.estimate,
         "overview": overview.context(source, ones),
-        "doubt": doubt.context(source),
+        "doubt": limits.context(source),
         "many": len(ones) > 1,
         "title": partial(view.component_title, card),
         **_words(card),
@@ -120,10 +120,10 @@ def _section(template: Any, part: dict[str, Any], common: dict[str, Any]) -> Mar
 def _part(one: One) -> dict[str, Any]:
     return {
         "one": one,
-        "top": top.context(one),
-        "why": why.context(one),
-        "show": show.context(one),
-        "mend": mend.context(one),
+        "top": verdict.context(one),
+        "why": components.context(one),
+        "show": examples.context(one),
+        "mend": gaps.context(one),
     }
 
 

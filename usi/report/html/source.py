@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from usi.features.registry import get_profile
-from usi.features.spec import FeatureSpec
-from usi.gate.verdict import SimulatorVerdict, Verdict
-from usi.report.evidence_view import Beside
-from usi.report.html.docs import Docs
+from usi.decisions.verdict import SimulatorVerdict, Verdict
+from usi.extraction.profile import get_profile
+from usi.extraction.spec import FeatureSpec
+from usi.report.data import Beside
+from usi.report.html.document import Docs
 from usi.report.html.summary import Part, Summary
-from usi.score.scorecard import Scorecard, SimulatorCard
+from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 
 @dataclass(frozen=True)

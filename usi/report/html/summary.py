@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from usi.report import view
-from usi.score.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
+from usi.scoring.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
 
 SCHEMA_VERSION = "1"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from usi.errors import UsageError
-from usi.features.table import SessionTable
+from usi.extraction.table import SessionTable
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ def rates_of_table(path: str | Path) -> LogRates:
     ``waiting``: of all cases, those that wait for the user. ``reopening``: of the cases that were
     ever resolved or closed, those opened again. ``follow_up``: of all cases, those in which the
     requester comes back unasked while the case is with the desk
-    (`usi.features.trace_requester`); a log in which requesters never act after the opening does
+    (`usi.logs.behaviour`); a log in which requesters never act after the opening does
     not tell, since it may just not record them.
 
     Parameters

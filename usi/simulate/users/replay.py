@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from usi.errors import UsageError
-from usi.load import open_sessions
+from usi.loading import open_sessions
 from usi.simulate.cache import canonical
 from usi.simulate.calls import Calls
 from usi.simulate.protocol import Message, Task

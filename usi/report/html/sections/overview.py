@@ -7,17 +7,17 @@ from typing import Any
 from markupsafe import Markup
 
 from usi.report import view
-from usi.report.figures import build
+from usi.report.figures import model as figures
 from usi.report.figures.inline import draw
-from usi.report.html.docs import step
-from usi.report.html.sections.top import easy_mode
+from usi.report.html.document import step
+from usi.report.html.sections.verdict import easy_mode
 from usi.report.html.source import One, Source
-from usi.score.scorecard import COMPONENTS
+from usi.scoring.scorecard import COMPONENTS
 
 
 def context(source: Source, ones: list[One]) -> dict[str, Any]:
     """What the template of the overview needs."""
-    asked = {one.card.name: build.thresholds(one.verdict).get("index") for one in ones}
+    asked = {one.card.name: figures.thresholds(one.verdict).get("index") for one in ones}
     labels = {view.index_label(one.card.index) for one in ones if one.card.index.ok}
     published = source.beside.data.published if source.beside.data else None
     other = (
@@ -28,7 +28,7 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
     return {
         "label": " and ".join(sorted(labels)) or "index",
         "mixed": len(labels) > 1,
-        "figure": Markup(draw(build.overview(source.card, asked))),
+        "figure": Markup(draw(figures.overview(source.card, asked))),
         "rows": [_row(one) for one in ones],
         "components": [
             name

@@ -1,0 +1,696 @@
+"""Keys beside the minimums: success gap, two-sample test, tripwires, gaming.
+
+Every function returns the checks of its key; a key that is not asked returns none or one that
+says so.
+
+The survey key: kappa against the humans' own, signed bias, answered share.
+
+Keys on the evidence's own terms: expiry of the people, research-only people, identity.
+
+The key ``max_user_errors``: how often the simulated user did what its harness calls an error.
+
+Checks of the evidence itself: enough clusters, coverage, what the design can reach, its age.
+
+The minimums: where each score stands, tested with one Holm family for FAIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from usi.decisions.bounds import ALPHA, EPS, Bounded, bounded, holm, quantile
+from usi.decisions.criteria import GATED, Criteria, Minimum
+from usi.decisions.verdict import Check
+from usi.errors import UsageError
+from usi.estimate import Estimate
+from usi.logs.features import TITLES as TITLES_OF_LOGS
+from usi.scoring.scorecard import Scorecard, SimulatorCard, TwoSample
+
+MIN_ANSWERED = 0.90
+
+
+def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """The survey key: kappa against the humans' own, signed bias, answered share."""
+    key = criteria.survey
+    ratio = key.min_kappa_ratio or None
+    limit = None if key.max_bias is None or key.max_bias >= 1 else key.max_bias
+    if (ratio is None and limit is None) or not _exists(simulator):
+        return []
+    checks = []
+    answered = simulator.survey_answered
+    if answered is not None and answered.value is not None and answered.value < MIN_ANSWERED - EPS:
+        checks.append(
+            Check(
+                id="survey_answered",
+                rule=f"at least {MIN_ANSWERED:.0%} of the survey answered",
+                state="inconclusive",
+                message=f"{answered.value:.0%} of the survey answered",
+                value=answered.value,
+                threshold=MIN_ANSWERED,
+            )
+        )
+    if ratio is not None:
+        checks.append(_kappa(simulator, ratio))
+    if limit is not None:
+        checks.append(_bias(simulator, limit))
+    return checks
+
+
+def _exists(simulator: SimulatorCard) -> bool:
+    """Whether people answered a survey and the simulator was asked it (answered or not)."""
+    parts = (
+        simulator.components.get("survey"),
+        simulator.survey_answered,
+        simulator.survey_kappa,
+    )
+    return any(part is not None and part.ok for part in parts)
+
+
+def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
+    rule = f"survey kappa >= {ratio:g} x that of people (lower bound)"
+    mine, people = simulator.survey_kappa, simulator.human_kappa
+    if people is None or people.value is None:
+        why = people.reason if people is not None and people.reason else "no second human rating"
+        text = f"the humans' own agreement is not known: {why}"
+        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+    if people.value <= 0:
+        text = (
+            f"people agree among themselves no better than by chance (kappa {people.value:.2f}), "
+            "so that this survey can't tell a judge from a guesser"
+        )
+        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+    threshold = ratio * people.value
+    if mine is None or mine.value is None or mine.low is None:
+        why = mine.reason if mine is not None and mine.reason else "no bounds"
+        text = f"survey kappa not assessed: {why}"
+        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+    figures = f"survey kappa {mine.value:.2f}, people {people.value:.2f}"
+    if mine.low >= threshold - EPS:
+        state, words = "pass", f"lower bound {mine.low:.2f} reaches {threshold:.2f}"
+    elif mine.high is not None and mine.high < threshold - EPS:
+        state, words = "fail", f"upper bound {mine.high:.2f} is below {threshold:.2f}"
+    else:
+        state, words = "inconclusive", f"lower bound {mine.low:.2f} does not reach {threshold:.2f}"
+    return Check(
+        id="survey_kappa",
+        rule=rule,
+        state=state,
+        message=f"{figures}: {words}",
+        value=mine.value,
+        low=mine.low,
+        high=mine.high,
+        threshold=threshold,
+    )
+
+
+def _bias(simulator: SimulatorCard, limit: float) -> Check:
+    rule = f"survey bias within -{limit:g} and +{limit:g}"
+    bias = simulator.survey_bias
+    if bias is None or bias.value is None or bias.low is None or bias.high is None:
+        why = bias.reason if bias is not None and bias.reason else "no bounds"
+        text = f"survey bias not assessed: {why}"
+        return Check(id="survey_bias", rule=rule, state="inconclusive", message=text)
+    figures = f"survey bias {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]"
+    if bias.low >= -limit - EPS and bias.high <= limit + EPS:
+        state, words = "pass", f"within {limit:g}"
+    elif bias.low > limit + EPS or bias.high < -limit - EPS:
+        state, words = "fail", f"wholly outside {limit:g}"
+    else:
+        state, words = "inconclusive", f"not surely within {limit:g}"
+    return Check(
+        id="survey_bias",
+        rule=rule,
+        state=state,
+        message=f"{figures} {words}",
+        value=bias.value,
+        low=bias.low,
+        high=bias.high,
+        threshold=limit,
+    )
+
+
+MIN_CLUSTERS_UNPAIRED = 30
+MIN_COVERAGE = 0.95
+
+
+def is_unpaired(simulator: SimulatorCard) -> bool:
+    """Whether the two sides did different tasks."""
+    return simulator.design == "unpaired"
+
+
+def clusters(card: Scorecard, simulator: SimulatorCard) -> int:
+    """Clusters of the smaller side: tasks where paired, the resampled unit where unpaired."""
+    if not is_unpaired(simulator):
+        return min(simulator.n.tasks, card.human.n.tasks)
+    sides = [
+        side.n.tasks if side.n.clusters is None else side.n.clusters
+        for side in (simulator, card.human)
+    ]
+    return min(sides)
+
+
+def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """Enough tasks or clusters, coverage, and the tier that the design can reach."""
+    checks = []
+    n = clusters(card, simulator)
+    unit = "clusters on the smaller side" if is_unpaired(simulator) else "tasks"
+    least = criteria.min_tasks or 0
+    if is_unpaired(simulator):
+        least = max(least, MIN_CLUSTERS_UNPAIRED)
+    if least:
+        checks.append(
+            Check(
+                id="min_tasks",
+                rule=f"at least {least} {unit}",
+                state="pass" if n >= least else "inconclusive",
+                message=f"{n} {unit}" + ("" if n >= least else f", {least} are asked"),
+                value=float(n),
+                threshold=float(least),
+                overrides=True,
+            )
+        )
+    logs = simulator.index.name == "USI-log"  # unpaired by nature
+    limit = "C" if is_unpaired(simulator) and not logs else simulator.tier_limit
+    if limit is not None and criteria.tier is not None and criteria.tier < limit:
+        design = "log-only" if logs else simulator.design or "this"
+        checks.append(
+            Check(
+                id="design",
+                rule=f"a design that can reach tier {criteria.tier}",
+                state="inconclusive",
+                message=f"{design} design: tier {limit} at most, {criteria.tier} was asked",
+            )
+        )
+    checks += [
+        Check(
+            id=f"evidence.{number}",
+            rule="evidence that a verdict can rest on",
+            state="inconclusive",
+            message=reason,
+            overrides=True,
+        )
+        for number, reason in enumerate(simulator.inconclusive, start=1)
+    ]
+    coverage = simulator.coverage
+    if not is_unpaired(simulator) and coverage is not None and coverage.value is not None:
+        enough = coverage.value >= MIN_COVERAGE - EPS
+        if not enough:
+            checks.append(
+                Check(
+                    id="coverage",
+                    rule=f"at least {MIN_COVERAGE:.0%} of the tasks on both sides",
+                    state="inconclusive",
+                    message=f"{coverage.value:.1%} of the tasks occur on both sides",
+                    value=coverage.value,
+                    threshold=MIN_COVERAGE,
+                    overrides=True,
+                )
+            )
+    return checks
+
+
+def parse_date(text: str, option: str) -> date:
+    """Read ``YYYY-MM-DD``.
+
+    Raises
+    ------
+    UsageError
+        Where it is none.
+    """
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is no date; write it as 2026-01-31") from None
+
+
+def check_age(criteria: Criteria, *, as_of: str | None, scored_on: str | None) -> list[Check]:
+    """Age of the scorecard on the day `as_of`; no clock is asked."""
+    limit = criteria.max_age_days
+    if limit is None:
+        return []
+    if as_of is None:
+        raise UsageError(
+            f"the criteria set max_age_days = {limit}: say which day counts, --as-of YYYY-MM-DD "
+            "(usi asks no clock, so that the same inputs give the same verdict)"
+        )
+    today = parse_date(as_of, "--as-of")
+    rule = f"scored at most {limit} days before {today}"
+    if scored_on is None:
+        text = "no run record beside the scorecard says when it was scored"
+        return [
+            Check(id="max_age_days", rule=rule, state="inconclusive", message=text, overrides=True)
+        ]
+    age = (today - parse_date(scored_on[:10], "scoring date")).days
+    if age < 0:
+        raise UsageError(f"--as-of {today} lies before the day of scoring ({scored_on[:10]})")
+    return [
+        Check(
+            id="max_age_days",
+            rule=rule,
+            state="pass" if age <= limit else "inconclusive",
+            message=f"scored {age} days before {today}" + ("" if age <= limit else ": expired"),
+            value=float(age),
+            threshold=float(limit),
+            overrides=True,
+        )
+    ]
+
+
+def check_corpus(card: Scorecard, criteria: Criteria, *, as_of: str | None) -> list[Check]:
+    """Whether the people may decide: not expired on the day, and of a use that is allowed.
+
+    Without a day expiry is not asked: no clock is.
+    """
+    checks = []
+    human = card.human
+    if human.expires is not None and as_of is not None:
+        gone = parse_date(as_of, "--as-of") >= parse_date(human.expires, "expiry of the corpus")
+        checks.append(
+            Check(
+                id="corpus_expires",
+                rule=f"a corpus that has not expired on {as_of}",
+                state="inconclusive" if gone else "pass",
+                message=f"the corpus expires on {human.expires}" + (": expired" if gone else ""),
+                overrides=True,
+            )
+        )
+    if not criteria.allow_research_only:
+        refused = human.research_only
+        checks.append(
+            Check(
+                id="allow_research_only",
+                rule="no corpus that is for research alone",
+                state="inconclusive" if refused else "pass",
+                message="the corpus is for research alone"
+                + (f" ({human.licence})" if human.licence else "")
+                + ": these criteria refuse it"
+                if refused
+                else "the corpus is not for research alone",
+                overrides=True,
+            )
+        )
+    return checks
+
+
+def check_identity(changed: Mapping[str, str]) -> list[Check]:
+    """Scorecards of simulators that are others now than when they were scored."""
+    return [
+        Check(
+            id="identity",
+            rule="a simulator that is the one that was scored",
+            state="inconclusive",
+            message=f"{name} has changed since it was scored ({keys}): the scorecard has expired",
+            overrides=True,
+        )
+        for name, keys in sorted(changed.items())
+    ]
+
+
+def check_user_errors(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """Share of the reviewed sessions with an error against the limit.
+
+    The share is a count of these very sessions, not an estimate: it has no bounds, and the check
+    passes or fails.
+    """
+    limit = criteria.max_user_errors
+    if limit is None:
+        return []
+    rule = f"user errors in at most {limit:.0%} of the reviewed sessions"
+    share = simulator.user_error_share
+    if share is None or share.value is None:
+        reason = share.reason if share is not None else None
+        text = f"user errors not assessed: {reason or 'the transcripts hold no review of the user'}"
+        return [
+            Check(
+                id="max_user_errors",
+                rule=rule,
+                state="inconclusive",
+                message=text,
+                threshold=limit,
+            )
+        ]
+    within = share.value <= limit + EPS
+    worst = sorted(simulator.user_errors.items(), key=lambda item: (-item[1], item[0]))[:3]
+    named = ", ".join(f"{tag} {count}" for tag, count in worst)
+    return [
+        Check(
+            id="max_user_errors",
+            rule=rule,
+            state="pass" if within else "fail",
+            message=f"user errors in {share.value:.1%} of {share.n} reviewed sessions"
+            + ("" if within else f", {limit:.0%} are allowed")
+            + (f" ({named})" if named else ""),
+            value=share.value,
+            threshold=limit,
+        )
+    ]
+
+
+TITLES = {
+    "index": "USI-R",
+    "conversation": "conversation",
+    "information": "information",
+    "clarification": "clarification",
+    "reaction": "reaction",
+    "outcome": "outcome",
+}
+
+
+@dataclass
+class _Score:
+    """A minimum to test: where it stands, and whether it may decide FAIL."""
+
+    id: str
+    title: str
+    threshold: float
+    bound: Bounded | None
+    reason: str
+    required: bool = True
+    may_fail: bool = True
+    note: str = ""
+
+
+def check_scores(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """One check for every minimum, required component and subgroup.
+
+    A lower bound that reaches its minimum passes; an upper bound below it fails, where Holm's
+    procedure over all minimums rejects; else it is open.
+    """
+    scores = [
+        _component(simulator, criteria, name, threshold)
+        for name, threshold in criteria.minimum.items()
+    ]
+    for name in criteria.require.components:
+        asked = {score.id for score in scores}
+        part = simulator.components.get(name)
+        if name not in asked and (part is None or not part.ok):
+            why = part.reason if part else "not on the scorecard"
+            scores.append(_Score(name, name, 0.0, None, why or "not assessed"))
+    for group in criteria.subgroup:
+        scores += _subgroups(simulator, group.by, group.minimum)
+    family = [s for s in scores if s.bound is not None and s.may_fail]
+    p_values = [s.bound.p_below(s.threshold) for s in family if s.bound is not None]
+    rejected = dict(zip((s.id for s in family), holm(p_values), strict=True))
+    p_of = dict(zip((s.id for s in family), p_values, strict=True))
+    alpha = ALPHA / criteria.family_size
+    return [
+        _score_check(s, alpha, rejected.get(s.id, False), p_of.get(s.id), len(family))
+        for s in scores
+    ]
+
+
+def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshold: float) -> _Score:
+    part = simulator.index if name == "index" else simulator.components.get(name)
+    required = name in criteria.require.components
+    title = _title(simulator, name) if name != "index" else simulator.index.name
+    if part is None:
+        return _Score(name, title, threshold, None, "not on the scorecard", required)
+    if name == "index":
+        absent = [
+            k for k in GATED if k not in simulator.components or not simulator.components[k].ok
+        ]
+        blocking = [k for k in absent if k in criteria.require.components]
+        if part.ok and blocking:
+            why = (
+                f"{', '.join(blocking)} not assessed, and a mean over fewer components is "
+                "another quantity"
+            )
+            return _Score(name, title, threshold, None, why)
+        note = (
+            f"; a mean of {len(GATED) - len(absent)} of {len(GATED)} components" if absent else ""
+        )
+        why = part.reason or "no bounds on the scorecard"
+        return _Score(name, title, threshold, bounded(part), why, note=note)
+    scripted = not part.decides_fail or (
+        is_unpaired(simulator)
+        and name in ("clarification", "reaction")
+        and simulator.index.name != "USI-log"  # a case has no script
+    )
+    note = "; follows the task script, so it never decides FAIL in this design"
+    return _Score(
+        name,
+        title,
+        threshold,
+        bounded(part),
+        part.reason or "no bounds on the scorecard",
+        required=required or part.ok,
+        may_fail=not scripted,
+        note=note if scripted else "",
+    )
+
+
+def _title(simulator: SimulatorCard, name: str) -> str:
+    """What a component is called, in a log by its own name."""
+    if simulator.index.name == "USI-log":
+        return TITLES_OF_LOGS.get(name, TITLES[name])
+    return TITLES[name]
+
+
+def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Score]:
+    parts = [group for group in simulator.subgroups if group.by == by]
+    if not parts:
+        why = f"the scorecard has no subgroups by {by}"
+        return [_Score(f"subgroup.{by}", f"subgroups by {by}", 0.0, None, why)]
+    scores = []
+    for group in parts:
+        for name, threshold in minimum.items():
+            part = group.index if name == "index" else group.components.get(name)
+            title = f"{_title(simulator, name)} of {by} {group.value}"
+            score_id = f"subgroup.{by}.{group.value}.{name}"
+            if part is None:
+                scores.append(_Score(score_id, title, threshold, None, "not on the scorecard"))
+                continue
+            why = part.reason or "no bounds on the scorecard"
+            df = simulator.index.df if is_unpaired(simulator) else None
+            may_fail = not (is_unpaired(simulator) and name in ("clarification", "reaction"))
+            scores.append(
+                _Score(score_id, title, threshold, bounded(part, df), why, may_fail=may_fail)
+            )
+    return scores
+
+
+def _score_check(
+    score: _Score, alpha: float, rejected: bool, p_value: float | None, family: int
+) -> Check:
+    rule = f"{score.title} >= {score.threshold:g} (lower bound)"
+    if score.bound is None:
+        return Check(
+            id=score.id,
+            rule=rule if score.threshold else f"{score.title} is assessed",
+            state="inconclusive" if score.required else "not_asked",
+            message=f"{score.title} not assessed: {score.reason}",
+            threshold=score.threshold,
+        )
+    low = score.bound.lower(alpha)
+    figures = f"{score.bound.value:.1f} [{low:.1f}, {score.bound.high:.1f}]"
+    if low >= score.threshold - EPS:
+        state, words = "pass", f"reaches {score.threshold:g}"
+    elif rejected:
+        state, words = "fail", f"lies below {score.threshold:g} (upper bound, Holm over {family})"
+    elif score.bound.high < score.threshold - EPS:
+        state = "inconclusive"
+        words = f"is below {score.threshold:g}, not surely enough among {family} tests (Holm)"
+    elif score.bound.value >= score.threshold:
+        state, words = "inconclusive", f"is above {score.threshold:g}, its lower bound is not"
+    else:
+        state, words = "inconclusive", f"can't be told from {score.threshold:g}"
+    return Check(
+        id=score.id,
+        rule=rule,
+        state=state,
+        message=f"{score.title} {figures} {words}{score.note}",
+        value=score.bound.value,
+        low=low,
+        high=score.bound.high,
+        threshold=score.threshold,
+        p_value=p_value,
+    )
+
+
+C2ST_SESSIONS = 300
+"""Sessions a side of the two-sample key: an AUC grows with n, so the cut-off has one n."""
+C2ST_WARN = 0.85
+
+
+def check_gap(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """The interval of the signed success gap within plus and minus the limit."""
+    limit = criteria.max_success_gap
+    if limit is None or limit >= 1:
+        return []
+    rule = f"success gap within -{limit:g} and +{limit:g}"
+    gap = simulator.success_gap
+    if gap is None or gap.value is None or gap.low is None or gap.high is None:
+        required = "outcome" in criteria.require.components
+        why = gap.reason if gap is not None and gap.reason else "not on the scorecard"
+        return [
+            Check(
+                id="success_gap",
+                rule=rule,
+                state="inconclusive" if required else "not_asked",
+                message=f"success gap not assessed: {why}",
+                threshold=limit,
+            )
+        ]
+    low, high = _at_family(gap, criteria.family_size)
+    figures = f"success gap {gap.value:+.3f} [{low:+.3f}, {high:+.3f}]"
+    if low >= -limit - EPS and high <= limit + EPS:
+        state, words = "pass", f"within {limit:g}"
+    elif gap.low > limit + EPS:
+        state, words = "fail", f"wholly above +{limit:g}: easy mode"
+    elif gap.high < -limit - EPS:
+        state, words = "fail", f"wholly below -{limit:g}: harder than people"
+    else:
+        state, words = "inconclusive", f"not surely within {limit:g}"
+    return [
+        Check(
+            id="success_gap",
+            rule=rule,
+            state=state,
+            message=f"{figures} {words}",
+            value=gap.value,
+            low=low,
+            high=high,
+            threshold=limit,
+        )
+    ]
+
+
+def _at_family(estimate: Estimate, family: int) -> tuple[float, float]:
+    """Interval widened from the 5 % to the 5 %/m level (normal scaling of its two halves)."""
+    value, low, high = estimate.value, estimate.low, estimate.high
+    if value is None or low is None or high is None:
+        raise ValueError("the interval is not there")
+    scale = quantile(ALPHA / family) / quantile(ALPHA)
+    return (
+        (low, high)
+        if family == 1
+        else (value - scale * (value - low), value + scale * (high - value))
+    )
+
+
+def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """The two-sample key (full forest test at 300 sessions a side), else a warning or nothing."""
+    if simulator.index.name == "USI-log":
+        return []  # a key of its own: usi.logs.checks
+    limit = criteria.c2st_max
+    if limit is None or limit >= 1:
+        return _c2st_warning(simulator, criteria)
+    rule = f"two-sample AUC <= {limit:g} (upper bound, full test)"
+
+    def check(state: str, message: str, auc: Estimate | None = None) -> list[Check]:
+        value, low, high = (auc.value, auc.low, auc.high) if auc else (None, None, None)
+        return [
+            Check(
+                id="c2st",
+                rule=rule,
+                state=state,
+                message=message,
+                value=value,
+                low=low,
+                high=high,
+                threshold=limit,
+            )
+        ]
+
+    if is_unpaired(simulator):
+        return check("inconclusive", "the two-sample test decides in paired designs only")
+    full = [t for t in simulator.two_sample if t.mode == "full" and t.classifier == "forest"]
+    if not full:
+        have = (
+            "only the fast two-sample test was run"
+            if simulator.two_sample
+            else "no two-sample test"
+        )
+        return check("inconclusive", f"{have}: score again with --c2st full")
+    test = full[0]
+    auc = test.auc
+    if auc.value is None or auc.low is None or auc.high is None:
+        return check("inconclusive", f"two-sample test not assessed: {auc.reason or 'no bounds'}")
+    n = test.sessions_per_side or 0
+    figures = f"two-sample AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]"
+    if n < C2ST_SESSIONS:
+        text = f"{figures} from {n} sessions a side; {C2ST_SESSIONS} are asked"
+        return check("inconclusive", text, auc)
+    if auc.high <= limit + EPS:
+        return check("pass", f"{figures} within {limit:g}", auc)
+    if auc.low > limit + EPS:
+        return check("fail", f"{figures} above {limit:g}{_telltale(test)}", auc)
+    return check("inconclusive", f"{figures} not surely within {limit:g}", auc)
+
+
+def _c2st_warning(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    if is_unpaired(simulator) or criteria.tier == "C":
+        return []
+    known = [t for t in simulator.two_sample if t.auc.value is not None]
+    worst = max(known, key=lambda t: t.auc.value or 0.0, default=None)
+    if worst is None or worst.auc.value is None or worst.auc.value <= C2ST_WARN:
+        return []
+    return [
+        Check(
+            id="c2st",
+            rule=f"two-sample AUC <= {C2ST_WARN:g} (warning)",
+            state="warning",
+            message=f"a classifier tells the sides apart (AUC {worst.auc.value:.2f}, "
+            f"{worst.classifier}){_telltale(worst)}",
+            value=worst.auc.value,
+            threshold=C2ST_WARN,
+        )
+    ]
+
+
+def _telltale(test: TwoSample) -> str:
+    names = [name for name, _ in test.features[:3]]
+    return f"; most telling: {', '.join(names)}" if names else ""
+
+
+def check_tripwires(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """Marks that people do not make: an alarm fails tiers A and B, and warns at C."""
+    checks = []
+    for wire in simulator.tripwires:
+        share = wire.simulator_hits / wire.simulator_sessions if wire.simulator_sessions else 0.0
+        figures = (
+            f"{wire.feature}: {wire.simulator_hits} of {wire.simulator_sessions} simulator "
+            f"sessions ({share:.0%}) against {wire.human_hits} of {wire.human_sessions} of people "
+            f"(p = {wire.p_value:.2g})"
+        )
+        note = f"; {wire.power_note}" if wire.power_note else ""
+        alarm = "warning" if criteria.tier == "C" else "fail"
+        checks.append(
+            Check(
+                id=f"tripwire.{wire.feature}",
+                rule=f"no tripwire alarm on {wire.feature}",
+                state=alarm if wire.alarm else "pass",
+                message=figures + (": a mark that people do not make" if wire.alarm else note),
+                value=share,
+                p_value=wire.p_value,
+            )
+        )
+    return checks
+
+
+def check_gaming(simulator: SimulatorCard) -> list[Check]:
+    """Suspected gaming leaves no PASS; a collapsed simulator is named as such."""
+    checks = []
+    if simulator.gaming_suspected:
+        checks.append(
+            Check(
+                id="gaming",
+                rule="no sign of stuffing words to the human rate",
+                state="inconclusive",
+                message="gaming suspected: the rates match, the places do not (context lift, "
+                "overdispersion); read the sessions",
+            )
+        )
+    if simulator.collapsed:
+        checks.append(
+            Check(
+                id="collapsed",
+                rule="spread like that of people (warning)",
+                state="warning",
+                message="collapsed: every conversation is near the mean, which a comparison of "
+                "means can't see",
+            )
+        )
+    return checks

@@ -1,0 +1,289 @@
+"""The decision: pure functions from a scorecard and criteria to checks and a verdict.
+
+PASS is an intersection-union test (Berger 1982): every part at 5 %, no correction. FAIL on any of
+c minimums is corrected by Holm. What is neither is INCONCLUSIVE.
+
+The gate over a scorecard: one verdict, that of its worst simulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from usi._version import __version__
+from usi.decisions.advice import needs
+from usi.decisions.checks import (
+    TITLES,
+    check_age,
+    check_c2st,
+    check_corpus,
+    check_design,
+    check_gaming,
+    check_gap,
+    check_scores,
+    check_survey,
+    check_tripwires,
+    check_user_errors,
+    is_unpaired,
+)
+from usi.decisions.criteria import Criteria
+from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exit_code, worst
+from usi.errors import UsageError, unknown_name
+from usi.logs.checks import check_log_keys, criteria_of
+from usi.scoring.scorecard import Scorecard, SimulatorCard
+
+
+def decide(
+    card: Scorecard,
+    simulator: SimulatorCard,
+    criteria: Criteria,
+    *,
+    as_of: str | None = None,
+    scored_on: str | None = None,
+    more: Sequence[Check] = (),
+) -> SimulatorVerdict:
+    """Decide on one simulator of a scorecard.
+
+    Parameters
+    ----------
+    card, simulator
+        A scorecard with bounds (profile ``robust``) and one of its simulators.
+    criteria
+        Resolved criteria.
+    as_of, scored_on
+        Dates (``YYYY-MM-DD``) for `max_age_days`.
+    more
+        Checks from elsewhere (the regression gate) that decide along with these.
+
+    Raises
+    ------
+    UsageError
+        Where the scorecard has no bounds or another profile than the criteria ask for.
+    """
+    criteria = criteria_of(card, criteria)
+    require_bounds(card, simulator, criteria)
+    checks = [
+        *check_design(card, simulator, criteria),
+        *check_age(criteria, as_of=as_of, scored_on=scored_on),
+        *check_corpus(card, criteria, as_of=as_of),
+        *check_scores(simulator, criteria),
+        *check_gap(simulator, criteria),
+        *check_c2st(simulator, criteria),
+        *check_user_errors(simulator, criteria),
+        *check_survey(simulator, criteria),
+        *check_tripwires(simulator, criteria),
+        *check_gaming(simulator),
+        *check_log_keys(card, simulator, criteria),
+        *more,
+    ]
+    checks = _open_where_overridden(checks)
+    outcome = combine(checks)
+    return SimulatorVerdict(
+        name=simulator.name,
+        signature=simulator.signature or card.signature,
+        verdict=outcome,
+        decided_by=_decided_by(outcome, checks),
+        reasons=_reasons(outcome, checks),
+        needed=needs(card, simulator, criteria, checks) if outcome == "INCONCLUSIVE" else (),
+        checks=tuple(checks),
+        context=_context(card, simulator),
+    )
+
+
+def combine(checks: Sequence[Check]) -> Outcome:
+    """Verdict of a list of checks; one that overrides leaves no room for FAIL."""
+    states = {check.state for check in checks}
+    if any(check.overrides and check.state == "inconclusive" for check in checks):
+        return "INCONCLUSIVE"
+    if "fail" in states:
+        return "FAIL"
+    return "INCONCLUSIVE" if "inconclusive" in states else "PASS"
+
+
+def _open_where_overridden(checks: list[Check]) -> list[Check]:
+    """Failing checks become open ones where the evidence itself decides nothing."""
+    if not any(check.overrides and check.state == "inconclusive" for check in checks):
+        return checks
+    note = " (decides nothing on this evidence)"
+    return [
+        check.model_copy(update={"state": "inconclusive", "message": check.message + note})
+        if check.state == "fail"
+        else check
+        for check in checks
+    ]
+
+
+def require_bounds(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> None:
+    """Refuse a scorecard that the gate can't use, with the way out."""
+    name, _, version = criteria.profile.partition("@")
+    have, _, have_version = card.profile.partition("@")
+    if have != name or (version and have_version and version != have_version):
+        raise UsageError(
+            f"the criteria ask for the profile {criteria.profile}, this scorecard has "
+            f"{card.profile}: score again with --profile {name}"
+        )
+    parts = [simulator.index, *simulator.components.values()]
+    if any(part.ok for part in parts) and not any(
+        part.ok and part.low is not None for part in parts
+    ):
+        raise UsageError(
+            f"the scorecard (profile {card.profile}) has no bounds, and the gate decides on bounds "
+            "alone: score again with --profile robust"
+        )
+
+
+def _decided_by(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
+    if outcome == "FAIL":
+        return tuple(check.id for check in checks if check.state == "fail")
+    if outcome == "INCONCLUSIVE":
+        open_ = [check for check in checks if check.state == "inconclusive"]
+        over = [check.id for check in open_ if check.overrides]
+        return tuple(over + [check.id for check in open_ if not check.overrides])
+    margins = [
+        (margin, check.id)
+        for check in checks
+        if check.state == "pass" and (margin := _margin(check)) is not None
+    ]
+    return (min(margins)[1],) if margins else ()
+
+
+def _margin(check: Check) -> float | None:
+    """By how many points a bound keeps to its limit, where both are points or shares of success."""
+    if check.low is None or check.threshold is None:
+        return None
+    if check.id == "success_gap" and check.high is not None:
+        return 100 * (check.threshold - max(-check.low, check.high))
+    if check.id in TITLES or check.id.startswith("subgroup."):
+        return check.low - check.threshold
+    return None
+
+
+def _reasons(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
+    if outcome == "PASS":
+        tightest = _decided_by(outcome, checks)
+        return tuple(f"tightest: {c.message}" for c in checks if c.id in tightest)
+    wanted = "fail" if outcome == "FAIL" else "inconclusive"
+    chosen = [check for check in checks if check.state == wanted]
+    chosen.sort(key=lambda check: not check.overrides)
+    return tuple(check.message for check in chosen)
+
+
+def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[str, ...]:
+    """Sentences that a reader of the verdict must know, whatever it is."""
+    lines = []
+    if not card.human.is_human:
+        lines.append("the reference is no human: it is simulator output")
+    if card.profile.startswith("log"):
+        lines.append(
+            "scope log-observable: it speaks of what a log shows, not of wording or feelings"
+        )
+    elif is_unpaired(simulator):
+        lines.append(
+            "the tasks of the two sides differ: part of any distance is the task mix, not the user"
+        )
+    ceiling = simulator.index.ceiling_at_n
+    if ceiling is not None:
+        lines.append(f"a perfect simulator would score about {ceiling:.1f} with these data")
+    people = simulator.versus_humans
+    if people is not None and people.value is not None:
+        interval = "" if people.low is None else f" [{people.low:+.1f}, {people.high or 0:+.1f}]"
+        lines.append(
+            f"people among themselves score {people.value:+.1f}{interval} points above it, one run "
+            "against one batch (context only: the distance shrinks with fewer data)"
+        )
+    return tuple(lines)
+
+
+def gate_scorecard(
+    card: Scorecard,
+    criteria: Criteria,
+    as_of: str | None = None,
+    *,
+    scored_on: str | None = None,
+    simulator: str | None = None,
+    more: Sequence[Check] = (),
+    notes: Sequence[str] = (),
+) -> Verdict:
+    """Decide on the simulators of a scorecard.
+
+    Parameters
+    ----------
+    card
+        A scorecard of the profile ``robust``.
+    criteria
+        From `tier`, `read_criteria` or `resolve`.
+    as_of, scored_on
+        Day that counts for `max_age_days`, and day of scoring (from the run record).
+    simulator
+        Decide on this one alone; by default on all, and the worst verdict counts.
+    more, notes
+        Checks of the regression gate that decide along with these (one simulator then), and
+        sentences to print with the verdict.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    UsageError
+        No such simulator, no simulator at all, a scorecard without bounds, or an expiry rule
+        without a day.
+    """
+    chosen = [part for part in card.simulators if simulator in (None, part.name)]
+    if not chosen and simulator is not None:
+        raise unknown_name("simulator", simulator, [part.name for part in card.simulators])
+    if not chosen:
+        raise UsageError("the scorecard holds no simulator, so there is nothing to gate")
+    criteria = criteria_of(card, criteria)
+    parts = [
+        decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
+    ]
+    warnings = list(notes)
+    if len(parts) > 1 and criteria.family_size < len(parts):
+        warnings.append(
+            f"{len(parts)} candidates: where any that passes is accepted, set family_size = "
+            f"{len(parts)}, or chance alone passes some"
+        )
+    return assemble(parts, criteria, card, as_of=as_of, warnings=warnings)
+
+
+def assemble(
+    parts: list[SimulatorVerdict],
+    criteria: Criteria,
+    card: Scorecard,
+    *,
+    as_of: str | None,
+    warnings: list[str],
+) -> Verdict:
+    """Put verdicts on single simulators together: the worst counts."""
+    outcome = worst([part.verdict for part in parts])
+    code, note = exit_code(outcome, criteria.on_inconclusive)
+    deciding = [part for part in parts if part.verdict == outcome]
+    single = len(parts) == 1
+
+    def named(name: str, text: str) -> str:
+        return text if single else f"{name}: {text}"
+
+    return Verdict(
+        usi_version=__version__,
+        verdict=outcome,
+        exit_code=code,
+        exit_code_note=note,
+        decided_by=tuple(named(p.name, k) for p in deciding for k in p.decided_by),
+        reasons=tuple(named(p.name, text) for p in deciding for text in p.reasons),
+        needed=tuple(
+            need if single else need.model_copy(update={"text": named(p.name, need.text)})
+            for p in deciding
+            for need in p.needed
+        ),
+        criteria=criteria.model_dump(mode="json"),
+        criteria_label=criteria.label,
+        criteria_fingerprint=criteria.fingerprint,
+        profile=card.profile,
+        signature=card.signature,
+        as_of=as_of,
+        synthetic=card.synthetic,
+        warnings=tuple(warnings),
+        simulators=tuple(parts),
+    )

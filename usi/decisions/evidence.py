@@ -1,0 +1,243 @@
+"""A scorecard together with the per-task sums beside it, as signed terms with replicates.
+
+Two scorecards over the same people and tasks get the same bootstrap draws, so their differences
+are paired: what they have in common cancels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from usi.errors import InputError, UsageError, unknown_name
+from usi.extraction.spec import DIMENSIONS
+from usi.provenance.record import sha256_bytes, sha256_file
+from usi.provenance.signature import differences
+from usi.scoring.scorecard import Scorecard, SimulatorCard
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from usi.scoring.robust.scorable import Selection
+    from usi.scoring.robust.sums import SideSums
+    from usi.scoring.robust.terms import Terms
+
+REPLICATES, SEED = 2000, 7
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the paired verbs need of one simulator of one scorecard.
+
+    Attributes
+    ----------
+    path, card, simulator
+        Where it was read, the scorecard, and the simulator in it.
+    units
+        Tasks (or clusters) that the numbers rest on, sorted.
+    people
+        Hash of the human sums: equal where the same human sessions count.
+    terms
+        Component -> signed terms with replicates.
+    """
+
+    path: str
+    card: Scorecard
+    simulator: SimulatorCard
+    units: tuple[str, ...]
+    people: str
+    terms: dict[str, Terms]
+
+    @property
+    def signature(self) -> str:
+        """Signature of this simulator's numbers."""
+        return self.simulator.signature or self.card.signature
+
+
+def sidecar_path(scorecard: str | Path) -> Path:
+    """Where the per-task sums stand: ``card.json`` -> ``card.tasks.parquet``."""
+    path = Path(scorecard)
+    return path.with_name(f"{path.stem}.tasks.parquet")
+
+
+def read_sidecar(scorecard: str | Path, card: Scorecard) -> pl.DataFrame:
+    """Read the per-task sums of a scorecard.
+
+    Raises
+    ------
+    InputError
+        Where they are absent, unreadable, or not those of this scorecard.
+    """
+    import polars as pl
+
+    path = sidecar_path(scorecard)
+    if not path.is_file():
+        raise InputError(
+            f"the per-task sums {path.name} are not beside the scorecard; usi score -o "
+            f"{Path(scorecard).name} writes them there: keep the two files together",
+            file=str(scorecard),
+        )
+    if card.tasks_sha256 is not None and sha256_file(path) != card.tasks_sha256:
+        raise InputError(f"these are not the per-task sums of {scorecard}", file=str(path))
+    try:
+        return pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"can't read the per-task sums ({error})", file=str(path)) from error
+
+
+def pick_simulator(card: Scorecard, name: str | None, file: str) -> SimulatorCard:
+    """The simulator of that name, or the only one.
+
+    Raises
+    ------
+    UsageError
+        Where the name is unknown, or needed since there are several.
+    """
+    names = [part.name for part in card.simulators]
+    if name is None:
+        if len(names) != 1:
+            raise UsageError(
+                f"{file} holds {len(names)} simulators ({', '.join(names)}): say which, "
+                "--simulator NAME"
+            )
+        return card.simulators[0]
+    if name not in names:
+        raise unknown_name(f"simulator of {file}", name, names)
+    return card.simulators[names.index(name)]
+
+
+def load_evidence(
+    scorecard: str | Path, simulator: str | None = None, *, card: Scorecard | None = None
+) -> Evidence:
+    """Read a scorecard and its per-task sums, and rebuild the terms of one simulator.
+
+    Raises
+    ------
+    InputError, UsageError
+        See `read_sidecar`, `pick_simulator`; also where sums and scorecard disagree.
+    """
+    card = Scorecard.read(scorecard) if card is None else card
+    chosen = pick_simulator(card, simulator, str(scorecard))
+    return evidence_of(card, chosen, read_sidecar(scorecard, card), path=str(scorecard))
+
+
+def evidence_of(
+    card: Scorecard, simulator: SimulatorCard, table: pl.DataFrame, *, path: str
+) -> Evidence:
+    """Rebuild terms from the table of per-task sums; they must give the scorecard's values."""
+    import polars as pl
+
+    from usi.extraction.profile import get_specs
+    from usi.scoring.robust.sums import from_frame
+    from usi.scoring.robust.terms import all_terms, contrast
+
+    own = table.filter(pl.col("simulator") == simulator.name)
+    people, runs = (own.filter(pl.col("side") == side) for side in ("human", "simulated"))
+    if not people.height or not runs.height:
+        raise InputError(
+            f"the per-task sums hold nothing of {simulator.name}", file=str(sidecar_path(path))
+        )
+    paired = simulator.design != "unpaired"
+    bins = _bins(people if people["bin_index"].max() is not None else runs)
+    units_h, units_s = (sorted(set(side["unit"])) for side in (people, runs))
+    if paired:
+        units_h = units_s = sorted(set(units_h) | set(units_s))
+    human = from_frame(people, units=units_h, bins=bins)
+    sim = from_frame(runs, units=units_s, bins=bins)
+    data = contrast(
+        sim,
+        human,
+        paired=paired,
+        on_simulator=not paired or bool((sim.bin >= 0).any()),
+        replicates=REPLICATES,
+        seed=SEED,
+    )
+    specs = get_specs(card.profile.partition("@")[0])
+    terms = all_terms(data, specs, _selections(simulator))
+    terms = {
+        name: own_terms
+        for name, own_terms in terms.items()
+        if name in simulator.components and simulator.components[name].ok
+    }
+    _check(simulator, terms, path)
+    return Evidence(path, card, simulator, tuple(units_s), _digest(human), terms)
+
+
+def _bins(frame: pl.DataFrame) -> tuple[str, ...]:
+    pairs = {
+        (int(k), str(name))
+        for k, name in frame.select("bin_index", "bin").unique().iter_rows()
+        if k is not None and k >= 0
+    }
+    return tuple(name for _, name in sorted(pairs))
+
+
+def _selections(simulator: SimulatorCard) -> dict[str, Selection]:
+    """Features that enter each dimension, as the scorecard says."""
+    from usi.scoring.robust.scorable import Selection
+
+    result = {}
+    for dimension in DIMENSIONS:
+        own = {k: f for k, f in simulator.features.items() if f.dimension == dimension}
+        scored = tuple(name for name, part in own.items() if part.scored and part.score.ok)
+        result[dimension] = Selection(scored, 0, None if len(scored) >= 2 else "too few features")
+    return result
+
+
+def _digest(side: SideSums) -> str:
+    arrays = [np.round(a, 9).tobytes() for a in (side.sums, side.counts, side.success)]
+    return sha256_bytes(b"|".join([repr(side.units).encode(), *arrays]))
+
+
+def _check(simulator: SimulatorCard, terms: dict[str, Terms], path: str) -> None:
+    for name, own in terms.items():
+        printed = simulator.components[name].value
+        if printed is not None and abs(printed - own.raw) > _TOLERANCE:
+            raise InputError(
+                f"the per-task sums give {name} {own.raw:.4f}, the scorecard says {printed:.4f}: "
+                "they do not belong together; score again",
+                file=str(sidecar_path(path)),
+            )
+
+
+def require_comparable(a: Evidence, b: Evidence, *, runs: bool) -> list[str]:
+    """Refuse two scorecards whose numbers can't be compared; return what still differs.
+
+    Parameters
+    ----------
+    runs
+        Whether the same tasks and numbers of runs are asked for, too.
+
+    Raises
+    ------
+    UsageError
+        Other people, another definition, other tasks or runs: what differs, and the way out.
+    """
+    # Survey and two-sample test are no part of the terms, and another version of usi is told,
+    # not refused.
+    ignored = ("v:", "survey:", "c2st:", "sim:", *(() if runs else ("runs:",)))
+    odd = differences(a.signature, b.signature)
+    serious = [line for line in odd if not line.startswith(ignored)]
+    if a.simulator.design != b.simulator.design:
+        serious.append(f"design: {a.simulator.design} against {b.simulator.design}")
+    if a.units != b.units:
+        serious.append(f"tasks: {len(set(a.units) ^ set(b.units))} are on one side only")
+    elif a.people != b.people:
+        serious.append("people: other human sessions")
+    agents = [found.simulator.identity.get("agent") for found in (a, b)]
+    if all(agents) and agents[0] != agents[1]:
+        serious.append(f"agent: {agents[0]} against {agents[1]}")
+    if runs and a.simulator.n.runs != b.simulator.n.runs:
+        serious.append(f"runs: {a.simulator.n.runs} against {b.simulator.n.runs}")
+    if serious:
+        raise UsageError(
+            f"{a.path} and {b.path} can't be compared ("
+            + "; ".join(dict.fromkeys(serious))
+            + "): score both against the same people and tasks, with the same settings"
+            + (" and number of runs" if runs else "")
+        )
+    return odd

@@ -1,0 +1,205 @@
+"""The verdict: one object that makes the text, the JSON, the JUnit file and the exit code.
+
+JSON Schemas of criteria and verdict, as published in ``usi/decisions/schemas``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from usi.decisions.criteria import Criteria
+from usi.errors import InputError
+
+SCHEMA_VERSION = "1"
+State = Literal["pass", "fail", "inconclusive", "warning", "not_asked"]
+Outcome = Literal["PASS", "FAIL", "INCONCLUSIVE"]
+EXIT_CODES: dict[str, int] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
+"""2 is bad input or usage and 70 an internal error: neither has a verdict."""
+ON_INCONCLUSIVE: dict[str, int] = {"inconclusive": 3, "fail": 1, "pass": 0}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Check(_Part):
+    """One rule of the criteria, what was found, and which way it decides.
+
+    `state` ``warning`` and ``not_asked`` never touch the verdict. `overrides` marks a check that,
+    when inconclusive, leaves no room for FAIL either (too few tasks, an expired scorecard).
+    """
+
+    id: str = Field(description="stable name, such as index, outcome, success_gap, tripwire.dash")
+    rule: str = Field(description="what is asked, such as 'USI-R >= 85 (lower bound)'")
+    state: State
+    message: str = Field(description="what was found")
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    threshold: float | None = None
+    p_value: float | None = Field(None, description="of 'the true score reaches the minimum'")
+    overrides: bool = False
+
+
+class Need(_Part):
+    """What would settle one part that is open."""
+
+    part: str
+    kind: Literal["tasks", "runs", "batches", "data", "rescore", "nothing"]
+    amount: int | None = Field(None, description="how many in total would do, where a number helps")
+    now: int | None = None
+    text: str
+
+
+class SimulatorVerdict(_Part):
+    """The verdict on one simulator."""
+
+    name: str
+    signature: str
+    verdict: Outcome
+    decided_by: tuple[str, ...]
+    reasons: tuple[str, ...]
+    needed: tuple[Need, ...]
+    checks: tuple[Check, ...]
+    context: tuple[str, ...] = ()
+
+
+class Verdict(_Part):
+    """The verdict on a scorecard: that of its worst simulator.
+
+    Attributes
+    ----------
+    verdict, exit_code
+        PASS 0, FAIL 1, INCONCLUSIVE 3, or what the criteria map INCONCLUSIVE to; then
+        `exit_code_note` says so.
+    decided_by
+        Checks that decide: those that fail, those that are open, or the tightest one of a PASS.
+    reasons, needed
+        For people: why, and what would settle what is open.
+    """
+
+    schema_version: str = SCHEMA_VERSION
+    usi_version: str
+    verdict: Outcome
+    exit_code: int
+    exit_code_note: str | None = None
+    decided_by: tuple[str, ...]
+    reasons: tuple[str, ...]
+    needed: tuple[Need, ...]
+    criteria: dict[str, Any]
+    criteria_label: str
+    criteria_fingerprint: str
+    profile: str
+    signature: str
+    as_of: str | None = None
+    synthetic: bool = False
+    warnings: tuple[str, ...] = ()
+    simulators: tuple[SimulatorVerdict, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form as plain Python values."""
+        return self.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """Deterministic JSON text with a final newline."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_text(self) -> str:
+        """A few lines for a terminal; names are shown with control characters escaped."""
+        lines = [f"{self.verdict}  ({self.criteria_label}, {self.criteria_fingerprint})"]
+        if self.synthetic:
+            lines.append("  The data are synthetic: this says nothing about people.")
+        for part in self.simulators:
+            lines.append(f"  {visible(part.name)}: {part.verdict}")
+            lines += [f"    {visible(reason)}" for reason in part.reasons]
+            lines += [f"    needed: {visible(need.text)}" for need in part.needed]
+            lines += [
+                f"    {check.state.upper()}: {visible(check.message)}"
+                for check in part.checks
+                if check.state == "warning"
+            ]
+            lines += [f"    {visible(line)}" for line in part.context]
+        lines += [f"  note: {visible(warning)}" for warning in self.warnings]
+        note = f" ({self.exit_code_note})" if self.exit_code_note else ""
+        lines.append(f"  exit code {self.exit_code}{note}")
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a verdict file (JSON).
+
+        Raises
+        ------
+        InputError
+            Where the file is unreadable or no verdict.
+        """
+        try:
+            return cls.model_validate_json(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"not a verdict of usi ({error})", file=str(path)) from error
+
+
+def visible(text: str) -> str:
+    """Text with line breaks and control characters shown as escapes."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
+
+
+def worst(verdicts: Sequence[Outcome]) -> Outcome:
+    """FAIL before INCONCLUSIVE before PASS."""
+    for name in ("FAIL", "INCONCLUSIVE"):
+        if name in verdicts:
+            return name
+    return "PASS"
+
+
+def exit_code(verdict: Outcome, on_inconclusive: str) -> tuple[int, str | None]:
+    """Exit code, and a note where the criteria map INCONCLUSIVE to another one."""
+    if verdict == "INCONCLUSIVE" and on_inconclusive != "inconclusive":
+        code = ON_INCONCLUSIVE[on_inconclusive]
+        return (
+            code,
+            f'INCONCLUSIVE counts as {on_inconclusive} here: on_inconclusive = "{on_inconclusive}"',
+        )
+    return EXIT_CODES[verdict], None
+
+
+FOLDER = Path(__file__).parent / "schemas"
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """File name -> JSON Schema, made from the models."""
+    return {
+        "criteria.schema.json": _schema(Criteria, "validation"),
+        "verdict.schema.json": _schema(Verdict, "serialization"),
+    }
+
+
+def _schema(model: Any, mode: str) -> dict[str, Any]:
+    schema: dict[str, Any] = model.model_json_schema(mode=mode)
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    if model is Criteria:
+        # A number is short for a minimum of the index.
+        minimum = schema["$defs"]["Subgroup"]["properties"]["minimum"]
+        schema["$defs"]["Subgroup"]["properties"]["minimum"] = {
+            "anyOf": [minimum, {"type": "number", "minimum": 0, "maximum": 100}]
+        }
+    return schema
+
+
+def text(schema: dict[str, Any]) -> str:
+    """Text of a schema file."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def write() -> None:
+    """Write the files anew, after a change of the models."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, schema in schemas().items():
+        (FOLDER / name).write_text(text(schema), encoding="utf-8")

@@ -1,0 +1,260 @@
+"""From sessions to the rows of the session table, block by block.
+
+Blocks keep memory constant; every number is an integer of one session, so rows do not depend on
+where a block ends.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from usi.errors import UsageError
+from usi.extraction.kernel import Flat, core_counts
+from usi.extraction.language import ENGLISH, known_code, language_of
+from usi.extraction.language_packs import pack_languages, reason_of
+from usi.extraction.profile import Profile, get_profile
+from usi.extraction.segment import can_segment, needs_segmenting, segmented
+from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
+from usi.extraction.table import SessionTable, table_schema
+from usi.records import MISSING, SIDES, Session, Side
+
+BLOCK = 4096
+"""Sessions a block, where nobody says otherwise: larger is a little faster and takes memory."""
+BLOCK_CHARACTERS = 12 * 2**20
+"""A block ends early at about so many characters, whatever the number of its sessions."""
+_CONTENT = attrgetter("content")
+
+
+def extract(
+    sessions: Iterable[Session],
+    *,
+    profile: str,
+    side: Side,
+    source: Side | None = None,
+    block: int = BLOCK,
+    language: str | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Compute the session table of a stream of sessions, one frame a block, in input order.
+
+    Parameters
+    ----------
+    sessions
+        Read once, never held longer than a block.
+    profile
+        Name in `usi.extraction.profile.PROFILES`.
+    side
+        What the sessions are in the comparison: the human reference or a candidate.
+    source
+        Whose cleaning applies; by default that of ``side``.
+    block
+        Sessions a frame, at least 1. It changes no number.
+    language
+        Language of sessions that declare none.
+
+    Yields
+    ------
+    pl.DataFrame
+        Columns `IDENTITY_SCHEMA`, `CORE_COUNTS`, then the profile's own. Counts are null unless
+        the status is ``ok``; the key columns task, run and batch are null.
+
+    Raises
+    ------
+    UsageError
+        For an unknown profile, side or source, or a block below 1.
+    """
+    chosen = get_profile(profile)
+    for name, value in (("side", side), ("source", source or side)):
+        if value not in SIDES:
+            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
+    if block < 1:
+        raise UsageError(f"a block holds at least 1 session, not {block}")
+    return _frames(iter(sessions), chosen, side, source or side, block, known_code(language))
+
+
+def extract_table(
+    sessions: Iterable[Session],
+    *,
+    profile: str,
+    side: Side,
+    source: Side | None = None,
+    block: int = BLOCK,
+    language: str | None = None,
+) -> SessionTable:
+    """Compute the session table of sessions that fit into memory; parameters as `extract`."""
+    chosen = get_profile(profile)
+    frames = list(
+        extract(sessions, profile=profile, side=side, source=source, block=block, language=language)
+    )
+    frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(chosen))
+    return SessionTable(frame=frame, profile=chosen.name, lexicon=chosen.lexicon)
+
+
+def _frames(
+    sessions: Iterator[Session],
+    profile: Profile,
+    side: Side,
+    source: Side,
+    block: int,
+    language: str | None,
+) -> Iterator[pl.DataFrame]:
+    chunk: list[Session] = []
+    seq = characters = 0
+    for session in sessions:
+        chunk.append(session)
+        characters += _size(session)
+        if len(chunk) == block or characters >= BLOCK_CHARACTERS:
+            yield _frame(chunk, profile, side, source, seq, language)
+            seq += len(chunk)
+            chunk, characters = [], 0
+    if chunk:
+        yield _frame(chunk, profile, side, source, seq, language)
+
+
+def _size(session: Session) -> int:
+    try:
+        return sum(map(len, map(_CONTENT, session.turns)))
+    except TypeError:  # some content is no text
+        return sum(len(turn.content) for turn in session.turns if type(turn.content) is str)
+
+
+def _frame(
+    sessions: Sequence[Session],
+    profile: Profile,
+    side: Side,
+    source: Side,
+    seq: int,
+    language: str | None,
+) -> pl.DataFrame:
+    reasons: list[str | None] = []
+    if profile.for_language is None:
+        numbers, spoke = _numbers(sessions, profile, source)
+    else:
+        numbers, spoke, reasons = _by_language(sessions, profile, source, language)
+    columns = _identity(sessions, side, seq)
+    if any(reasons):
+        columns["status_reason"] = _with_reasons(columns["status_reason"], reasons)
+    columns["status"] = pl.Series(
+        "status",
+        [
+            session.status if session.status != "ok" or user_turns else "no_user_turn"
+            for session, user_turns in zip(sessions, spoke.tolist(), strict=True)
+        ],
+        dtype=pl.String,
+    )
+    frame = pl.DataFrame([columns[name] for name in IDENTITY_SCHEMA])
+    if not spoke.all():
+        mask = pl.Series(spoke)
+        numbers = numbers.with_columns(
+            pl.when(mask).then(pl.exclude(profile.always)).otherwise(None)
+        )
+    return frame.hstack(numbers)
+
+
+def _numbers(
+    sessions: Sequence[Session], profile: Profile, source: Side, language: str = ENGLISH
+) -> tuple[pl.DataFrame, npt.NDArray[np.bool_]]:
+    """Integers of sessions, and which of them have a turn of the user."""
+    conversations = [session.turns if session.status == "ok" else () for session in sessions]
+    gathered = profile.gather(conversations, source)
+    if needs_segmenting(language):
+        gathered = replace(gathered, turns=segmented(gathered.turns, language))
+    flat = Flat.build(gathered.turns, gathered.user_turns)
+    counts = {**core_counts(flat, gathered), **profile.count(flat, gathered)}
+    names = (*CORE_COUNTS, *profile.columns)
+    return pl.DataFrame({name: counts[name] for name in names}), gathered.user_turns > 0
+
+
+def _by_language(
+    sessions: Sequence[Session], profile: Profile, source: Side, default: str | None
+) -> tuple[pl.DataFrame, npt.NDArray[np.bool_], list[str | None]]:
+    """As `_numbers`, every session with the word lists of its language, if there are any."""
+    codes = [language_of(session, default) or ENGLISH for session in sessions]
+    found = sorted(set(codes))
+    if found in ([], [ENGLISH]) or profile.for_language is None:
+        return *_numbers(sessions, profile, source), []
+    frames, places = [], []
+    spoke = np.zeros(len(sessions), dtype=np.bool_)
+    reasons: list[str | None] = [None] * len(sessions)
+    for code in found:
+        at = [i for i, own in enumerate(codes) if own == code]
+        words = not needs_segmenting(code) or can_segment(code)
+        chosen = profile.for_language(code)
+        numbers, talked = _numbers([sessions[i] for i in at], chosen, source, code)
+        lists = code == ENGLISH or code in pack_languages()
+        empty = (frozenset() if lists else profile.lexical_columns) | (
+            frozenset() if words else profile.word_columns
+        )
+        if empty:
+            numbers = numbers.with_columns(
+                pl.lit(None, numbers.schema[name]).alias(name) for name in sorted(empty)
+            )
+        frames.append(numbers)
+        places += at
+        spoke[at] = talked
+        for i in at:
+            reasons[i] = reason_of(code, words=words)
+    order = pl.Series("place", places)
+    joined = pl.concat(frames).with_columns(order).sort("place").drop("place")
+    return joined, spoke, reasons
+
+
+def _with_reasons(own: pl.Series, reasons: Sequence[str | None]) -> pl.Series:
+    """What the harness says of a session goes before what its language says."""
+    values = [a if a is not None else b for a, b in zip(own.to_list(), reasons, strict=True)]
+    return _series("status_reason", values, pl.String())
+
+
+def _identity(sessions: Sequence[Session], side: Side, seq: int) -> dict[str, pl.Series]:
+    n = len(sessions)
+    nothing = [None] * n
+    values: dict[str, Any] = {
+        "seq": np.arange(seq, seq + n, dtype=np.int64),
+        "session_id": [s.session_id for s in sessions],
+        "side": [side] * n,
+        "simulator": [s.simulator for s in sessions],
+        "domain": [s.domain for s in sessions],
+        "task_id": [s.task_id for s in sessions],
+        "trial": [s.trial for s in sessions],
+        "batch_id": [s.batch for s in sessions],
+        "layout": [s.layout for s in sessions],
+        "task": nothing,
+        "run": nothing,
+        "batch": nothing,
+        "participant": [s.participant for s in sessions],
+        "agent": [s.agent for s in sessions],
+        "status": nothing,
+        "status_reason": [s.status_reason for s in sessions],
+        "keep": [s.keep is MISSING or bool(s.keep) for s in sessions],
+        "keep_is_false": [s.keep is False for s in sessions],
+        "reward": [s.outcome.reward for s in sessions],
+        "outcome_label": [s.outcome.label for s in sessions],
+        "termination": [s.outcome.termination for s in sessions],
+        "survey": [_survey(s) for s in sessions],
+        "error_tags": [None if s.error_tags is None else ",".join(s.error_tags) for s in sessions],
+    }
+    return {name: _series(name, values[name], dtype) for name, dtype in IDENTITY_SCHEMA.items()}
+
+
+def _series(name: str, values: Any, dtype: pl.DataType) -> pl.Series:
+    try:
+        return pl.Series(name, values, dtype=dtype)
+    except UnicodeEncodeError:  # a lone surrogate in a name; shown as an escape
+        shown = [
+            value if value is None else value.encode("utf-8", "backslashreplace").decode()
+            for value in values
+        ]
+        return pl.Series(name, shown, dtype=dtype)
+
+
+def _survey(session: Session) -> str | None:
+    if session.survey is None:
+        return None
+    return json.dumps({a.item: a.answer for a in session.survey}, sort_keys=True)

@@ -1,0 +1,1 @@
+"""Feature extraction of the profile `robust`."""

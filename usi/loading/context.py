@@ -1,0 +1,93 @@
+"""What a format's reader is given beside its file: options, and where to note things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from usi.loading.fields import BadField
+from usi.loading.jsonstream import Cursor
+from usi.loading.labels import domain_for
+from usi.loading.notes import InputFile, LoadNotes
+from usi.loading.options import LoadOptions
+from usi.loading.source import Source, Stream
+from usi.records import Session
+
+
+@dataclass
+class Context:
+    """One file being read.
+
+    Attributes
+    ----------
+    source, options, notes
+        The file, what the user asked for, and where remarks go.
+    label
+        Simulator's label of sessions that carry none.
+    file
+        What is noted of the file.
+    seen
+        Keys of sessions that were read under this label, to find duplicates.
+    """
+
+    source: Source
+    options: LoadOptions
+    notes: LoadNotes
+    label: str
+    file: InputFile
+    seen: set[Any] = field(default_factory=set)
+
+    def domain(self, found: str | None) -> str:
+        """Apply the domain rule."""
+        return domain_for(found, self.options.domain, self.source.filename)
+
+    @contextmanager
+    def open(self, part: Source | None = None) -> Iterator[Stream]:
+        """Open the file (or a part of it) to read its sessions; notes its digest at the end."""
+        file = self.file if part is None else InputFile(part.name, self.file.layout, sessions=1)
+        if part is not None:
+            self.notes.files.append(file)
+        with (part or self.source).open() as stream:
+            yield stream
+            file.sha256, file.bytes = stream.digest()
+
+    def cursor(self, stream: Stream) -> Cursor:
+        """A cursor over the opened file."""
+        return Cursor(stream, file=self.source.name, max_record=self.options.max_record)
+
+    def leave_out(self, reason: str, count: int = 1) -> None:
+        """Count something that is set aside."""
+        self.notes.left_out[reason] += count
+
+    def is_chosen(self, role: Any, name: Any) -> bool:
+        """Whether the caller named this role or speaker as the user: then it is never set aside."""
+        wanted = self.options
+        return (wanted.user_role is not None and role == wanted.user_role) or (
+            wanted.user_speaker is not None and name == wanted.user_speaker
+        )
+
+    def guess(self, what: str, count: int = 1) -> None:
+        """Count something that the data don't say and that a rule decided."""
+        self.notes.guessed[what] += count
+
+    def merge(self, what: str, count: int = 1) -> None:
+        """Count things that became one."""
+        self.notes.merged[what] += count
+
+    def is_new(self, key: Any, reason: str) -> bool:
+        """Whether a session of this key was not read before; a repeated one is counted."""
+        if key in self.seen:
+            self.leave_out(reason)
+            return False
+        self.seen.add(key)
+        return True
+
+    def build(self, make: Callable[[], Session | None], row: int | None) -> Session | None:
+        """Make a session; a bad field becomes a noted problem and gives ``None``."""
+        try:
+            return make()
+        except BadField as bad:
+            self.notes.add_problem(bad.at(self.source.name, row))
+            return None

@@ -1,0 +1,1 @@
+"""One file a transcript format: how it is recognised and how it is read."""

@@ -1,0 +1,550 @@
+"""Tables with one message a row: CSV, Parquet, and frames of pandas and polars.
+
+From rows of messages to sessions, whatever table they stand in.
+
+Which column of a table means what: as the caller says, else by usual names.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from usi.errors import InputError, UsageError, unknown_name
+from usi.loading.context import Context
+from usi.loading.corpora import wildchat
+from usi.loading.fields import BadField, number, survey_of
+from usi.loading.formats.usi_jsonl import session_of
+from usi.loading.messages import SYNONYMS
+from usi.loading.reader import About, carries
+from usi.loading.sample import Sample
+from usi.loading.source import EXPANDED_FREELY, MAX_RATIO
+from usi.loading.times import moment, stamp_of
+from usi.records import Session
+
+USUAL: dict[str, tuple[str, ...]] = {
+    "session": (
+        "session_id", "session", "conversation_id", "conversationid", "conv_id", "convid",
+        "dialogue_id", "dialogueid", "dialog_id", "dialogid", "chat_id", "thread_id",
+        "ticket_id", "conversation", "dialogue",
+    ),
+    "role": ("role", "speaker", "author", "sender", "participant_role", "from", "speaker_role",
+             "author_role", "authorrole"),
+    "text": ("text", "content", "utterance", "message", "value", "body", "message_text"),
+    "order": ("turn", "turn_number", "turnnumber", "turn_idx", "turn_id", "utt_idx",
+              "message_index", "position"),
+    "time": ("timestamp", "created_at", "time", "sent_at"),
+    "name": ("name", "speaker_name"),
+    "task": ("task_id", "task"),
+    "trial": ("trial", "run", "epoch"),
+    "batch": ("batch",),
+    "domain": ("domain",),
+    "simulator": ("simulator",),
+    "participant": ("participant", "user_id", "customer_id"),
+    "agent": ("agent", "agent_id"),
+    "reward": ("reward", "success"),
+    "outcome": ("outcome",),
+    "termination": ("termination", "termination_reason"),
+    "status": ("status",),
+    "status_reason": ("status_reason",),
+    "survey": ("survey",),
+    "layout": ("layout",),
+    "keep": ("keep",),
+    "error_tags": ("error_tags",),
+}  # fmt: skip
+"""What is meant -> names that columns of that meaning usually have, in small letters."""
+MEANINGS: tuple[str, ...] = tuple(USUAL)
+NEEDED: tuple[str, ...] = ("session", "role", "text")
+_OPTIONAL = tuple(meaning for meaning in MEANINGS if meaning not in NEEDED)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Meaning -> column, and which meanings were guessed from names."""
+
+    of: Mapping[str, str]
+    guessed: tuple[str, ...] = ()
+
+
+def parse_map(text: str) -> dict[str, str]:
+    """Read ``session=conv_id,role=speaker,text=utterance``.
+
+    >>> parse_map("session=conv_id, role=who")
+    {'session': 'conv_id', 'role': 'who'}
+
+    Raises
+    ------
+    UsageError
+        For a part without ``=``, an unknown meaning (with near matches) or one given twice.
+    """
+    found: dict[str, str] = {}
+    for part in text.split(","):
+        meaning, equals, column = part.partition("=")
+        meaning, column = meaning.strip(), column.strip()
+        if not equals or not column:
+            raise UsageError(
+                f"--map: {part.strip()!r} is no MEANING=COLUMN; write for instance "
+                "--map session=conv_id,role=speaker,text=utterance"
+            )
+        if meaning in found:
+            raise UsageError(f"--map: {meaning} is given twice")
+        found[meaning] = column
+    check_map(found)
+    return found
+
+
+def check_map(given: Mapping[str, str]) -> None:
+    """Refuse an unknown meaning.
+
+    Raises
+    ------
+    UsageError
+        With near matches and the whole list.
+    """
+    for meaning in given:
+        if meaning not in MEANINGS:
+            raise unknown_name("meaning of a column", meaning, MEANINGS)
+
+
+def plain(name: str) -> str:
+    """Name of a column in the spelling of `USUAL`."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def columns_of(names: Sequence[str], given: Mapping[str, str]) -> Columns | None:
+    """Columns of a table, or ``None`` where session, role or text are neither given nor told.
+
+    Raises
+    ------
+    UsageError
+        A named column is not in the table (with near matches).
+    """
+    check_map(given)
+    for column in given.values():
+        if column not in names:
+            raise unknown_name("column", column, list(names))
+    of = dict(given)
+    guessed = []
+    small: dict[str, str] = {}
+    for name in names:
+        small.setdefault(plain(name), name)
+    for meaning in (*NEEDED, *_OPTIONAL):
+        if meaning in of:
+            continue
+        taken = set(of.values())
+        found = next(
+            (
+                small[usual]
+                for usual in USUAL[meaning]
+                if usual in small and small[usual] not in taken
+            ),
+            None,
+        )
+        if found is not None:
+            of[meaning] = found
+            guessed.append(meaning)
+    if any(meaning not in of for meaning in NEEDED):
+        return None
+    order = of.get("order", "")
+    if "time" not in of and plain(order) in USUAL["time"]:
+        of["time"] = order  # a moment says in which order, and how long after
+    return Columns(of, tuple(guessed))
+
+
+Row = Mapping[str, Any]
+_TEXT_FIELDS = {
+    "domain": "domain", "simulator": "simulator", "outcome": "outcome",
+    "termination": "termination", "status": "status", "status_reason": "status_reason",
+    "participant": "participant", "agent": "agent", "layout": "layout",
+}  # fmt: skip
+_APART = ("trial", "batch", "simulator")
+_VARIES = "field: differs within a session, the first value counts"
+
+
+def sessions_of_rows(
+    rows: Iterable[tuple[int, Row]], columns: Columns, context: Context
+) -> Iterator[Session]:
+    """Sessions in the order of their first rows; messages in the order of the table or column.
+
+    Rows of a session need not lie together. A row with neither role nor text is a session in
+    which nothing was said.
+    """
+    of = columns.of
+    groups: dict[tuple[str, ...], list[tuple[int, Row]]] = {}
+    latest: dict[str, tuple[str, ...]] = {}
+    for place, row in rows:
+        own = text_cell(row.get(of["session"]))
+        if own is None:
+            context.notes.add_problem(
+                BadField(of["session"], "is empty: no session is named").at(
+                    context.source.name, place
+                )
+            )
+            continue
+        told = tuple(text_cell(row.get(of[k])) or "" for k in _APART if k in of)
+        # Identity may stand in the first row of a session alone.
+        key = latest[own] if own in latest and not any(told) else (own, *told)
+        latest[own] = key
+        groups.setdefault(key, []).append((place, row))
+    for group in groups.values():
+        session = context.build(lambda g=group: _session(g, of, context), group[0][0])  # type: ignore[misc]
+        if session is not None:
+            yield session
+
+
+def text_cell(value: Any) -> str | None:
+    """A cell as text; an empty one, null and NaN are ``None``; 3.0 is ``3``."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    text = str(value)
+    return text if text.strip() else None
+
+
+def _session(
+    group: list[tuple[int, Row]], of: Mapping[str, str], context: Context
+) -> Session | None:
+    place, first = group[0]
+    ordered = _ordered(group, of, context)
+    record: dict[str, Any] = {
+        "id": text_cell(first[of["session"]]),
+        "layout": "table",
+        "messages": [m for _, row in ordered if (m := _message(row, of, context)) is not None],
+    }
+    for meaning in of:
+        if meaning in ("session", "role", "text", "name", "order", "time"):
+            continue
+        values = {text_cell(row.get(of[meaning])) for _, row in group} - {None}
+        if len(values) > 1:
+            context.guess(_VARIES)
+        cell = next(
+            (found for _, row in group if (found := text_cell(row.get(of[meaning]))) is not None),
+            None,
+        )
+        if cell is not None:
+            _put(record, meaning, cell, of[meaning])
+    return session_of(record, place, context)
+
+
+def _ordered(
+    group: list[tuple[int, Row]], of: Mapping[str, str], context: Context
+) -> list[tuple[int, Row]]:
+    """Rows by the column of the order, else of the time, where every row has it; else as they
+    stand."""
+    column = of.get("order", of.get("time"))
+    if column is None:
+        return group
+    cells = [text_cell(row.get(column)) for _, row in group]
+    if any(cell is None for cell in cells):
+        return group
+    numbers = [_as_number(str(cell)) for cell in cells]
+    keys: list[Any] = cells if any(found is None for found in numbers) else numbers
+    if column == of.get("time") and keys is cells:
+        keys = _moments([row.get(column) for _, row in group]) or cells
+    order = sorted(range(len(group)), key=lambda i: keys[i])
+    if order != list(range(len(group))):
+        context.guess("session: rows were put in the order of their column")
+    return [group[i] for i in order]
+
+
+def _moments(cells: list[Any]) -> list[datetime] | None:
+    """Cells as moments, where all are and they can be compared."""
+    found = [moment(cell) for cell in cells]
+    known = [when for when in found if when is not None]
+    alike = len({when.tzinfo is None for when in known}) == 1
+    return known if len(known) == len(found) and alike else None
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) else None
+
+
+def _message(row: Row, of: Mapping[str, str], context: Context) -> dict[str, Any] | None:
+    found = text_cell(row.get(of["role"]))
+    content = row.get(of["text"])
+    if isinstance(content, float) and math.isnan(content):
+        content = None
+    if found is None and text_cell(content) is None:
+        return None
+    name = text_cell(row.get(of["name"])) if "name" in of else None
+    if found is None:
+        context.leave_out("message: names no role")
+        return None
+    if context.is_chosen(found, name):
+        role: str | None = found
+    else:
+        role = SYNONYMS.get(found.strip().lower())
+    if role in ("system", "tool"):
+        context.leave_out(
+            {"system": "message: system prompt", "tool": "message: tool result"}[role]
+        )
+        return None
+    if role is None:
+        if context.options.user_role is None and context.options.user_speaker is None:
+            raise BadField(
+                of["role"],
+                f"{found!r:.60} is neither a user nor an agent by its name; say who the user is "
+                "with --user-role",
+            )
+        role = "assistant"
+    if content is not None and not isinstance(content, str):
+        content = str(content)
+    message: dict[str, Any] = {"role": role, "content": content}
+    if name is not None:
+        message["name"] = name
+    if "time" in of:
+        message["time"] = stamp_of(row.get(of["time"]), context)
+    return message
+
+
+def _put(record: dict[str, Any], meaning: str, cell: str, column: str) -> None:
+    if meaning in _TEXT_FIELDS:
+        record[_TEXT_FIELDS[meaning]] = cell
+    elif meaning in ("task", "trial"):
+        record["task_id" if meaning == "task" else "trial"] = cell
+    elif meaning == "batch":
+        if not cell.isdecimal():
+            raise BadField(column, f"a batch must be a whole number from 1, not {cell!r:.40}")
+        record["batch"] = int(cell)
+    elif meaning == "reward":
+        record["reward"] = _reward(cell, column)
+    elif meaning == "survey":
+        record["survey"] = _json(cell, column)
+        survey_of(record["survey"])
+    elif meaning == "keep":
+        record["keep"] = _truth(cell, column)
+    elif meaning == "error_tags":
+        record["error_tags"] = [] if cell == "none" else cell.split(",")
+
+
+def _truth(cell: str, column: str) -> Any:
+    words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+    if cell.strip().lower() not in words:
+        raise BadField(column, f"must be true or false, not {cell!r:.40}")
+    return words[cell.strip().lower()]
+
+
+def _reward(cell: str, column: str) -> float | None:
+    words = {"true": 1.0, "yes": 1.0, "success": 1.0, "false": 0.0, "no": 0.0, "failure": 0.0}
+    if cell.strip().lower() in words:
+        return words[cell.strip().lower()]
+    try:
+        return number(float(cell), column)
+    except ValueError:
+        raise BadField(
+            column, f"a reward must be a number, true or false, not {cell!r:.40}"
+        ) from None
+
+
+def _json(cell: str, column: str) -> Any:
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        raise BadField(column, "a survey must be a JSON object {item: answer}") from None
+
+
+NAME = "table"
+ABOUT = About(
+    holds="CSV or Parquet, one message a row, with columns for session, role and text (--map)",
+    carries=carries("agent", "task", "run", "outcome", "survey", "person"),
+    lacks="tool calls, null content and metadata: a cell is text",
+    follows="RFC 4180 (CSV), Apache Parquet",
+)
+_PARQUET = b"PAR1"
+_DELIMITERS = (",", ";", "\t", "|")
+MAX_ROWS_FREELY = 1_000_000
+
+
+def recognise(sample: Sample) -> bool:
+    """Parquet, or a header in which session, role and text are named or told by their names."""
+    if sample.head.startswith(_PARQUET):
+        return True
+    return (
+        looks_like_table(sample) and columns_of(header_of(sample), sample.options.map) is not None
+    )
+
+
+def looks_like_table(sample: Sample) -> bool:
+    """Whether the first line is a header of several columns."""
+    if sample.first in (b"", b"{", b"[") or b"\x00" in sample.head[:4096]:
+        return False
+    header = header_of(sample)
+    # Frames written with their index have a first column without a name.
+    return len(header) > 1 and all(name.strip() for name in header[1:])
+
+
+def header_of(sample: Sample) -> list[str]:
+    """Names of the columns in the first line."""
+    return _split(sample.first_line)
+
+
+def _split(line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=delimiter_of(line)), [])
+    except csv.Error:
+        return []
+
+
+def delimiter_of(header: str) -> str:
+    """Comma, semicolon, tab or bar: whichever the header holds most."""
+    return max(_DELIMITERS, key=header.count)
+
+
+def unnamed_columns(sample: Sample) -> InputError:
+    """The refusal of a table whose columns are not told by their names."""
+    return _unnamed(header_of(sample), sample.source.name)
+
+
+def _unnamed(names: Iterable[str], file: str) -> InputError:
+    shown = ", ".join(list(names)[:20])
+    return InputError(
+        "a table in which no columns for session, role and text are told by their names "
+        f"(columns: {shown:.400}). If it holds transcripts with one message a row, name them: "
+        "--map session=COLUMN,role=COLUMN,text=COLUMN. Operational logs (case, activity, time) are "
+        "no transcripts",
+        file=file,
+    )
+
+
+def read(context: Context) -> Iterator[Session]:
+    """Sessions in the order of their first rows; all rows of a file are held in memory."""
+    with context.source.open() as stream:
+        parquet = stream.read(len(_PARQUET)) == _PARQUET
+    names, rows = _parquet(context) if parquet else _csv(context)
+    if parquet and wildchat.has_columns(names):
+        yield from wildchat.sessions_of_rows(rows, context)
+        return
+    yield from sessions_of_rows(rows, chosen(names, context), context)
+
+
+def chosen(names: list[str], context: Context) -> Columns:
+    """Columns of a table; what was told by a name is noted as guessed.
+
+    Raises
+    ------
+    InputError
+        Session, role or text are not told.
+    """
+    columns = columns_of(names, context.options.map)
+    if columns is None:
+        raise _unnamed(names, context.source.name)
+    for meaning in columns.guessed:
+        if columns.of[meaning] != USUAL[meaning][0]:
+            context.guess(f"field: column {columns.of[meaning]!r:.60} taken for {meaning}")
+    rest = [name for name in names if name not in columns.of.values()]
+    if rest:
+        context.leave_out("field: column without a meaning here", len(rest))
+    return columns
+
+
+def _csv(context: Context) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
+    with context.source.open() as stream:
+        line = stream.readline(context.options.max_record).removeprefix(b"\xef\xbb\xbf")
+    delimiter = delimiter_of(line.decode("utf-8", "replace"))
+    rows = _csv_rows(context, delimiter)
+    header = next(rows, None)
+    if header is None:
+        raise InputError("the table is empty", file=context.source.name)
+    names = header[1]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two columns are called {twice!r:.80}", file=context.source.name, row=1)
+
+    def named() -> Iterator[tuple[int, Mapping[str, Any]]]:
+        for line, cells in rows:
+            if len(cells) != len(names):
+                context.notes.add_problem(
+                    InputError(
+                        f"has {len(cells)} cells, the header has {len(names)}; is a quotation "
+                        "mark missing?",
+                        file=context.source.name,
+                        row=line,
+                    )
+                )
+                continue
+            yield line, dict(zip(names, cells, strict=True))
+
+    return names, named()
+
+
+def _csv_rows(context: Context, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row that is not blank."""
+    name = context.source.name
+    csv.field_size_limit(min(context.options.max_record, sys.maxsize, 2**31 - 1))
+    with context.open() as stream:
+        lines = io.TextIOWrapper(stream.buffered, encoding="utf-8-sig", newline="")
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            for cells in reader:
+                if cells:
+                    yield reader.line_num, cells
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"not UTF-8 ({error.reason}) after line {reader.line_num}; save the file as UTF-8",
+                file=name,
+            ) from None
+        except csv.Error as error:
+            raise InputError(
+                f"no well-formed CSV: {error}", file=name, row=reader.line_num
+            ) from None
+        finally:
+            lines.detach()
+
+
+def _parquet(context: Context) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    name = context.source.name
+    with context.open() as stream:
+        data = stream.read(-1)
+    try:
+        file = pq.ParquetFile(pa.BufferReader(data))
+        _check_size(file, len(data), name)
+        names = list(file.schema_arrow.names)
+    except (pa.ArrowException, OSError) as error:
+        first = (str(error).splitlines() or ["damaged"])[0]
+        raise InputError(f"can't be read as Parquet: {first:.200}", file=name) from None
+
+    def rows() -> Iterator[tuple[int, Mapping[str, Any]]]:
+        number = 0
+        try:
+            for batch in file.iter_batches(batch_size=4096):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            first = (str(error).splitlines() or ["damaged"])[0]
+            raise InputError(
+                f"can't be read as Parquet: {first:.200}", file=name, row=number + 1
+            ) from None
+
+    return names, rows()
+
+
+def _check_size(file: Any, stored: int, name: str) -> None:
+    """Refuse a file that claims more rows or bytes than a file of its size can honestly hold."""
+    meta = file.metadata
+    expanded = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+    if meta.num_rows > max(MAX_ROWS_FREELY, stored) or expanded > max(
+        EXPANDED_FREELY, MAX_RATIO * stored
+    ):
+        raise InputError(
+            f"refused: {meta.num_rows:,} rows in {stored:,} bytes, as archive bombs have. Convert "
+            "it yourself if you trust it",
+            file=name,
+        )

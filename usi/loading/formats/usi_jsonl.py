@@ -1,0 +1,201 @@
+"""usi JSONL, the general form: one session a line, every role kept (see docs/formats.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from usi.errors import InputError, UsiError
+from usi.loading.context import Context
+from usi.loading.fields import BadField, kind, number, record_of, survey_of, text, text_id
+from usi.loading.jsonstream import decode, lines
+from usi.loading.reader import CARRIED, About
+from usi.loading.times import own_turns
+from usi.records import MISSING, Outcome, Session, SessionStatus
+
+NAME = "usi-jsonl"
+ABOUT = About(
+    holds="one session a line with messages or conversation; the general form",
+    carries=frozenset(CARRIED),
+    lacks="nothing of what usi keeps of a session",
+    follows="usi/loading/schemas/usi-jsonl.schema.json",
+)
+LABELS = ("full", "partial", "correct_refusal", "wrong_refusal", "failure")
+_STATUSES = get_args(SessionStatus)
+_IDENTITY = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "simulator")
+_ENDING = ("reward", "outcome", "termination", "survey", "status", "status_reason", "keep")
+_OTHER = ("messages", "conversation", "layout", "participant", "agent", "error_tags", "metadata")
+_TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER))
+OWN_KEYS = _TAKEN - {"messages", "metadata", "id", "status"}
+"""Keys of a record that tell this format from chat exports."""
+_HOLDERS = frozenset(("messages", "conversation", "conversations", "input", "output"))
+FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
+"""Keys that chat exports keep in `metadata`; the record's own key wins, even where it is null."""
+
+
+def read(context: Context) -> Iterator[Session]:
+    """Sessions in the order of the file."""
+    for row, value in records(context):
+        session = context.build(lambda v=value, r=row: session_of(v, r, context), row)  # type: ignore[misc]
+        if session is not None:
+            yield session
+
+
+def records(context: Context) -> Iterator[tuple[int, Any]]:
+    """Lines; or, where a record spans lines or all stand in one array, one value after another."""
+    source, limit = context.source, context.options.max_record
+    one_a_line = _one_record_a_line(context)
+    with context.open() as stream:
+        if one_a_line:
+            for row, offset, data in lines(stream, file=source.name, max_record=limit):
+                try:
+                    value = decode(data, file=source.name, row=row, offset=offset)
+                except InputError as problem:  # the other lines can still be read
+                    context.notes.add_problem(problem)
+                else:
+                    yield row, value
+            return
+        cursor = context.cursor(stream)
+        if cursor.peek() == b"[":
+            for row in cursor.elements():
+                yield row, cursor.value()
+            cursor.end()
+            return
+        row = 0
+        while cursor.peek():
+            cursor.row = row = row + 1
+            yield row, cursor.value()
+
+
+def _one_record_a_line(context: Context) -> bool:
+    """Whether the first line is a record of its own: an object, or a list of messages."""
+    limit = context.options.max_record
+    with context.source.open() as stream:
+        for _, _, data in lines(stream, file=context.source.name, max_record=limit):
+            if data in (b"{", b"["):
+                return False
+            try:
+                value = decode(data)
+            except UsiError:
+                # A record cut by line ends begins with a bracket that its line does not close.
+                return not data.startswith(b"[")
+            return not (isinstance(value, list) and value and not _is_message(value[0]))
+    return True
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and not _HOLDERS & value.keys()
+
+
+def session_of(value: Any, row: int, context: Context) -> Session | None:
+    record = {"messages": value} if isinstance(value, list) else record_of(value)
+    field = "messages" if "messages" in record else "conversation"
+    found = record.get(field, MISSING)
+    status, reason = _status(record)
+    if found is MISSING and status == "ok":
+        raise BadField("messages", "neither `messages` nor `conversation` is there")
+    lost = found is None or found is MISSING
+    if lost and status == "ok":
+        status, reason = "failed", f"{field} is null"
+    metadata = record.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise BadField("metadata", f"must be an object, not {kind(metadata)}")
+
+    def holder(*names: str) -> Any:
+        return record if not metadata or any(name in record for name in names) else metadata
+
+    domain = context.domain(text(holder("domain"), "domain"))
+    task_id = text_id(holder("task_id"), "task_id")
+    trial = text_id(holder("trial", "run"), "trial", "run")
+    own = text_id(holder("session_id", "id"), "session_id", "id") or None
+    batch = _batch(holder("batch").get("batch"))
+    meta = dict(metadata) if metadata else {}
+    if not _TAKEN.issuperset(record):
+        meta |= {name: extra for name, extra in record.items() if name not in _TAKEN}
+    simulator = text(record, "simulator")
+    if simulator is None or context.options.name:
+        simulator = context.label
+    key, why = _duplicate_key(own, domain, task_id, trial, batch, row)
+    if not context.is_new((simulator, *key), why):
+        return None
+    if field == "messages" and "conversation" in record:
+        context.leave_out("message: in `conversation` beside `messages`")
+    return Session(
+        session_id=_session_id(own, domain, task_id),
+        turns=() if lost else own_turns(found, field, context),
+        simulator=simulator,
+        domain=domain,
+        task_id=task_id,
+        trial=trial,
+        batch=batch,
+        layout=text(record, "layout") or NAME,
+        keep=record.get("keep", MISSING),
+        outcome=Outcome(
+            reward=number(holder("reward").get("reward"), "reward"),
+            label=_label(record.get("outcome")),
+            termination=text(record, "termination"),
+        ),
+        survey=survey_of(record.get("survey")),
+        participant=text_id(record, "participant"),
+        agent=text_id(record, "agent"),
+        status=status,
+        status_reason=reason,
+        error_tags=_tags(record.get("error_tags")),
+        row=row,
+        meta=meta,
+    )
+
+
+def _tags(tags: Any) -> tuple[str, ...] | None:
+    if tags is None:
+        return None
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise BadField("error_tags", "must be a list of texts, or null")
+    return tuple(tags)
+
+
+def _session_id(own: str | None, domain: str, task_id: str | None) -> str:
+    """Empty where the record has none: the stream names such sessions by their content."""
+    if own is not None:
+        return own
+    return "" if task_id is None else f"{domain}_{task_id}"
+
+
+def _duplicate_key(
+    own: str | None,
+    domain: str,
+    task_id: str | None,
+    trial: str | None,
+    batch: int | None,
+    row: int,
+) -> tuple[tuple[Any, ...], str]:
+    if own is not None:
+        return ("id", own, trial, batch), "session: duplicate id"
+    if task_id is not None and trial is not None:
+        return ("task", domain, task_id, trial, batch), "session: duplicate task and trial"
+    return ("row", row), ""
+
+
+def _status(record: dict[str, Any]) -> tuple[SessionStatus, str | None]:
+    status = record.get("status")
+    if status is None:
+        return "ok", text(record, "status_reason")
+    if status not in _STATUSES:
+        raise BadField("status", f"must be one of {', '.join(_STATUSES)}")
+    return status, text(record, "status_reason")
+
+
+def _label(label: Any) -> str | None:
+    if label is None:
+        return None
+    if not isinstance(label, str) or label not in LABELS:
+        raise BadField("outcome", f"must be one of {', '.join(LABELS)}, or null")
+    return label
+
+
+def _batch(batch: Any) -> int | None:
+    if batch is None:
+        return None
+    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch < 2**31:
+        raise BadField("batch", f"must be a whole number from 1, not {kind(batch)} {batch!r:.40}")
+    return batch

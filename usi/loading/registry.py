@@ -1,0 +1,300 @@
+"""All readers by name: those of usi, and those that installed packages bring (``usi.loaders``).
+
+A plug-in that can't be imported, lacks a part of the protocol or takes a name that is taken is
+passed over with one message; every other format works as before.
+
+Choosing the format by what a file holds, never by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
+
+from usi.errors import InputError, UsiError, unknown_name
+from usi.loading.context import Context
+from usi.loading.corpora import abcd, abredial, multidogo, multiwoz, star, wildchat
+from usi.loading.formats import (
+    inspect_log,
+    odyssim,
+    openai_chat,
+    openinference,
+    otel,
+    sharegpt,
+    table,
+    tau2,
+    tau_usi,
+    taubench,
+    usi_jsonl,
+)
+from usi.loading.jsonstream import Cursor
+from usi.loading.options import LoadOptions
+from usi.loading.reader import About, Reader
+from usi.loading.sample import LOOKED_AT, Sample
+from usi.loading.source import Source
+from usi.records import Session
+
+GROUP = "usi.loaders"
+OWN: tuple[Any, ...] = (
+    tau_usi,
+    taubench,
+    tau2,
+    odyssim,
+    inspect_log,
+    otel,
+    openinference,
+    star,
+    multiwoz,
+    multidogo,
+    abcd,
+    abredial,
+    wildchat,
+    sharegpt,
+    openai_chat,
+    usi_jsonl,
+    table,
+)
+"""Readers of usi, in the order in which they are asked whether a file is theirs."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Readers by name, and one message for every plug-in that can't be used."""
+
+    readers: Mapping[str, Reader]
+    plugins: frozenset[str] = frozenset()
+    broken: tuple[str, ...] = ()
+
+
+@dataclass
+class _Plugin:
+    """A plug-in between usi and the package: its errors become input errors that name it."""
+
+    NAME: str
+    inner: Reader
+    origin: str
+    ABOUT: About = field(default_factory=lambda: About(""))
+
+    def recognise(self, sample: Sample) -> bool:
+        try:
+            return bool(self.inner.recognise(sample))
+        except UsiError:
+            return False
+        except Exception as error:  # noqa: BLE001  foreign code; told, and never in the way
+            sample.complaints.append(self._complaint("looking at the file", error))
+            return False
+
+    def read(self, context: Context) -> Iterator[Session]:
+        try:
+            for session in self.inner.read(context):
+                if not isinstance(session, Session):
+                    kind = type(session).__name__
+                    raise InputError(
+                        f"the loader {self.NAME!r} ({self.origin}) gave a {kind}, not a Session",
+                        file=context.source.name,
+                    )
+                yield session
+        except (UsiError, GeneratorExit):
+            raise
+        except Exception as error:
+            raise InputError(self._complaint("reading", error), file=context.source.name) from error
+
+    def _complaint(self, doing: str, error: Exception) -> str:
+        return (
+            f"the loader {self.NAME!r} ({self.origin}) broke while {doing}: "
+            f"{type(error).__name__}: {error}"
+        )
+
+
+@cache
+def registry() -> Found:
+    """Own readers and plug-ins; looked up once a process."""
+    return collect(tuple(entry_points(group=GROUP)))
+
+
+def collect(points: tuple[EntryPoint, ...]) -> Found:
+    """Own readers and those of some entry points."""
+    readers: dict[str, Reader] = {module.NAME: cast(Reader, module) for module in OWN}
+    plugins: set[str] = set()
+    broken: list[str] = []
+    for point in sorted(points, key=lambda point: (point.name, point.value)):
+        origin = f"entry point {point.name} = {point.value}"
+        try:
+            inner = point.load()
+        except Exception as error:  # noqa: BLE001  a broken package must not break the others
+            broken.append(f"{origin} can't be loaded: {type(error).__name__}: {error}")
+            continue
+        missing = [
+            name for name in ("NAME", "ABOUT", "recognise", "read") if not hasattr(inner, name)
+        ]
+        if missing or not isinstance(inner.NAME, str) or not isinstance(inner.ABOUT, About):
+            what = f"lacks {', '.join(missing)}" if missing else "has a NAME or ABOUT of wrong type"
+            broken.append(f"{origin} is no reader: it {what}; see docs/own-format.md")
+            continue
+        if inner.NAME in readers:
+            broken.append(f"{origin} calls itself {inner.NAME!r}, which is taken")
+            continue
+        readers[inner.NAME] = _Plugin(inner.NAME, inner, origin, inner.ABOUT)
+        plugins.add(inner.NAME)
+    return Found(readers, frozenset(plugins), tuple(broken))
+
+
+FORMATS: tuple[str, ...] = tuple(module.NAME for module in OWN)
+"""Formats of usi itself; `usi.loading.registry.registry` has those of installed packages, too."""
+SURVEYS = "surveys"
+"""Not a format of sessions: a ``survey_comparable_*`` file, which belongs to ``--surveys``."""
+
+
+def sniff(source: Source, options: LoadOptions) -> str:
+    """Name of the format of one file (or `SURVEYS`).
+
+    Raises
+    ------
+    InputError
+        Empty, not UTF-8, no JSON, or JSON of no known shape.
+    UsageError
+        ``options.format`` is no format.
+    """
+    if options.format is not None:
+        found = registry()
+        if options.format not in found.readers:
+            error = unknown_name("format", options.format, list(found.readers))
+            if found.broken:
+                raise type(error)(
+                    f"{error}. Plug-ins that can't be used: {'; '.join(found.broken)}"
+                )
+            raise error
+        return options.format
+    sample = Sample(source, options)
+    name = recognise(source, options, sample)
+    if name is None:
+        raise InputError(
+            "not recognised as any format of transcripts. Known: "
+            f"{', '.join(registry().readers)}. Choose one with --format, or see docs/formats.md"
+            + "".join(f"\n{text}" for text in (*sample.complaints, *registry().broken)),
+            file=source.name,
+        )
+    return name
+
+
+def recognise(source: Source, options: LoadOptions, sample: Sample | None = None) -> str | None:
+    """Name of the format, or ``None`` where the content is JSON of no known shape."""
+    if source.layout is not None:
+        return source.layout
+    source.check_not_empty()
+    sample = sample or Sample(source, options)
+    found = registry()
+    for name, reader in found.readers.items():
+        if name not in found.plugins and name not in _BY_SHAPE and reader.recognise(sample):
+            return name
+    if sample.first in (b"[", b"{"):
+        return _by_shape(source, options) or _of_plugin(sample)
+    plugin = _of_plugin(sample)
+    if plugin is not None:
+        return plugin
+    if table.looks_like_table(sample):
+        raise table.unnamed_columns(sample)
+    with source.open() as stream:
+        cursor = Cursor(stream, file=source.name, max_record=options.max_record)
+        cursor.row = 1
+        cursor.raw()
+    raise InputError(
+        "not a file of transcripts: it begins with neither { nor [, and is no table", row=1,
+        file=source.name,
+    )  # fmt: skip
+
+
+_BY_SHAPE = frozenset(
+    (tau_usi.NAME, taubench.NAME, tau2.NAME, odyssim.NAME, star.NAME, usi_jsonl.NAME)
+)
+"""Formats that are told by walking through the file, since their marks may come late."""
+
+
+def _of_plugin(sample: Sample) -> str | None:
+    """The plug-in that knows the file; they are asked last, so that none changes an old reading."""
+    found = registry()
+    for name in sorted(found.plugins):
+        if found.readers[name].recognise(sample):
+            return name
+    return None
+
+
+def _by_shape(source: Source, options: LoadOptions) -> str | None:
+    with source.open() as stream:
+        cursor = Cursor(stream, file=source.name, max_record=options.max_record)
+        return _of_array(cursor) if cursor.peek() == b"[" else _of_object(cursor)
+
+
+def _of_array(cursor: Cursor) -> str | None:
+    for row in cursor.elements():
+        element = cursor.value()
+        if isinstance(element, dict):
+            if "traj" in element:
+                return taubench.NAME
+            if found := _of_session(element):
+                return found
+            if "role" in element:
+                return usi_jsonl.NAME
+        if row >= LOOKED_AT:
+            break
+    return None
+
+
+def _of_session(record: dict[str, Any]) -> str | None:
+    """Format of a record that holds one session."""
+    if "messages" in record and "reward_info" in record:
+        return tau2.NAME
+    if "messages" in record or "conversation" in record:
+        return usi_jsonl.NAME
+    return None
+
+
+def _of_object(cursor: Cursor) -> str | None:
+    keys: dict[str, Any] = {}
+    for looked, key in enumerate(cursor.members()):
+        keys[key] = None
+        if key == "simulations" or {"info", "tasks"} <= keys.keys() or key == "simulation_index":
+            return tau2.NAME
+        if keys.keys() >= star.MARKS:
+            return star.NAME
+        if key == "results" and cursor.peek() == b"[":
+            found = _of_results(cursor)
+            if found:
+                return found
+            continue
+        opening = cursor.peek()
+        if opening == b"{" and looked < LOOKED_AT and key not in ("metadata", "survey", "info"):
+            value = cursor.value()
+            if isinstance(value, dict) and "conversation" in value:
+                return tau_usi.NAME
+            if isinstance(value, dict) and "survey" in value and "messages" not in keys:
+                return SURVEYS
+        else:
+            cursor.skip()
+    return _of_session(keys)
+
+
+def _of_results(cursor: Cursor) -> str | None:
+    """Format of a ``results`` array, whose first elements decide."""
+    for row in cursor.elements():
+        if row > LOOKED_AT:
+            cursor.raw()
+            continue
+        element = cursor.value()
+        if isinstance(element, dict):
+            if "traj" in element:
+                return taubench.NAME
+            if "conversation" in element or "chat" in element:
+                return odyssim.NAME
+    return None
+
+
+def describe(source: Source, options: LoadOptions) -> str:
+    """What a file is, in a word, for the message about a folder of mixed things."""
+    try:
+        return recognise(source, options) or "not recognised"
+    except UsiError as error:
+        return f"not readable ({error.message if isinstance(error, InputError) else error})"

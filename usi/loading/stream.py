@@ -1,0 +1,277 @@
+"""The way in: files of any format become one stream of sessions.
+
+Frames of pandas and polars as transcripts: one message a row, columns as in tables.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from usi.errors import InputError, InputErrors, UsageError
+from usi.loading.context import Context
+from usi.loading.digest import Namer, session_digest
+from usi.loading.formats.table import NAME, chosen, sessions_of_rows
+from usi.loading.labels import simulator_label
+from usi.loading.messages import FlipDetector, choose_user
+from usi.loading.notes import InputFile, LoadNotes
+from usi.loading.options import LoadOptions
+from usi.loading.paths import expand
+from usi.loading.registry import SURVEYS, describe, registry, sniff
+from usi.loading.source import Source
+from usi.provenance.content import ContentDigest
+from usi.records import Session
+
+_DEFAULT = LoadOptions()
+Read = Callable[[Context], Iterator[Session]]
+Paths = Sequence[str | Path] | str | Path
+
+
+@dataclass(frozen=True)
+class _Recognised:
+    """A source, its format and the label that its name gives."""
+
+    source: Source
+    layout: str
+    label: str
+    read: Read | None = None
+
+
+class SessionStream:
+    """Sessions of one or several files, read as they are iterated; memory stays constant.
+
+    Iterate once. Bad rows are collected and raised together (`InputErrors`) at the end; a file
+    that can't go on (truncated, not UTF-8) raises at once.
+
+    Attributes
+    ----------
+    notes
+        Complete when the iteration has ended.
+    label
+        Label of the simulator: ``--name``, else from the name of the first file.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[_Recognised],
+        options: LoadOptions,
+        label: str,
+        passed_over: Sequence[str] = (),
+    ) -> None:
+        self._files, self._options, self.label = tuple(files), options, label
+        self.notes = LoadNotes()
+        if passed_over:
+            self.notes.remark(f"passed over beside the data: {', '.join(passed_over)}")
+        self._sessions = (session for session, _ in self._read(digest=False))
+
+    @classmethod
+    def of_reader(
+        cls, read: Read, source: Source, layout: str, options: LoadOptions
+    ) -> SessionStream:
+        """A stream of what one reader gives, for data that lie in no file."""
+        label = options.name or source.filename
+        return cls([_Recognised(source, layout, label, read)], options, label)
+
+    def __iter__(self) -> Iterator[Session]:
+        return self._sessions
+
+    def __next__(self) -> Session:
+        return next(self._sessions)
+
+    def with_digests(self) -> Iterator[tuple[Session, str]]:
+        """The sessions, each with the digest of its content in hexadecimal digits.
+
+        In place of iterating the stream itself. The digests of the files stand in `notes` then.
+        """
+        return self._read(digest=True)
+
+    def _read(self, *, digest: bool) -> Iterator[tuple[Session, str]]:
+        seen: defaultdict[str, set[object]] = defaultdict(set)
+        namer = Namer()
+        for found in self._files:
+            label = self.label if len(self._files) == 1 else self._options.name or found.label
+            content: dict[int, ContentDigest] = {}
+            for session in self._read_file(found, label, seen[label]):
+                if not digest and session.session_id:
+                    yield session, ""
+                    continue
+                own = session_digest(session, label)
+                content.setdefault(len(self.notes.files) - 1, ContentDigest()).add_hash(own)
+                named = session if session.session_id else namer.named(session, own)
+                yield named, own.hex()
+            if digest:
+                self._note_content(content)
+        if len(self.notes.problems) == 1:
+            raise self.notes.problems[0]
+        if self.notes.problems:
+            raise InputErrors(self.notes.problems)
+
+    def _note_content(self, content: dict[int, ContentDigest]) -> None:
+        """Put the digests on the files that the sessions came from, of parts each its own."""
+        for place, file in enumerate(self.notes.files):
+            if file.content_digest is None:
+                file.content_digest = content.get(place, ContentDigest()).hexdigest()
+
+    def _read_file(self, found: _Recognised, label: str, seen: set[object]) -> Iterator[Session]:
+        source = found.source
+        file = InputFile(source.name, found.layout)
+        self.notes.files.append(file)
+        context = Context(source, self._options, self.notes, label, file, seen)
+        problems = len(self.notes.problems)
+        before = sum(self.notes.left_out.values())
+        detector = FlipDetector()
+        read = found.read or registry().readers[found.layout].read
+        for each in read(context):
+            session = choose_user(each, self._options, context)
+            detector.add(session)
+            file.sessions += 1
+            yield session
+        if detector.flipped and self._options.user_role is None and not self._options.user_speaker:
+            self.notes.add_problem(detector.problem(source.name))
+        nothing = len(self.notes.problems) == problems
+        if not file.sessions and nothing and sum(self.notes.left_out.values()) == before:
+            raise InputError("the file holds no sessions", file=source.name)
+
+
+def open_sessions(paths: Paths, *, options: LoadOptions = _DEFAULT) -> SessionStream:
+    """Open files, folders, archives or ``-`` (stdin) as one stream of sessions.
+
+    Parameters
+    ----------
+    paths
+        One or several; folders are walked in sorted order.
+    options
+        See `LoadOptions`.
+
+    Returns
+    -------
+    SessionStream
+        Not read yet, apart from what recognising the format takes.
+
+    Raises
+    ------
+    InputError
+        A file is missing, empty, of no known format, or a folder holds mixed things.
+    UsageError
+        ``options.format`` is unknown.
+    """
+    files, aside = _recognise(paths, options)
+    return SessionStream(files, options, options.name or files[0].label, aside)
+
+
+def group_by_simulator(paths: Paths, options: LoadOptions = _DEFAULT) -> list[SessionStream]:
+    """One stream a simulator: every file is one, and a tau2 folder is one.
+
+    With ``options.name`` all files are runs of the one simulator of that name. Two files of the
+    same label are told apart by the folder that they lie in.
+
+    Raises
+    ------
+    UsageError
+        Two simulators would have the same name.
+    """
+    files, aside = _recognise(paths, options)
+    if options.name is not None:
+        return [SessionStream(files, options, options.name, aside)]
+    labels = [file.label for file in files]
+    if len(set(labels)) < len(labels):
+        labels = [
+            "/".join([*file.source.name.replace("\\", "/").split("/")[-2:-1], label])
+            if labels.count(label) > 1
+            else label
+            for label, file in zip(labels, files, strict=True)
+        ]
+    for label, file in zip(labels, files, strict=True):
+        if labels.count(label) > 1:
+            raise UsageError(
+                f"two inputs give the simulator name {label!r} (one is {file.source.name}); "
+                "rename one, or pass --name where they are runs of one simulator"
+            )
+    return [
+        SessionStream([file], options, label, aside)
+        for label, file in zip(labels, files, strict=True)
+    ]
+
+
+def _recognise(paths: Paths, options: LoadOptions) -> tuple[list[_Recognised], list[str]]:
+    given = [paths] if isinstance(paths, str | Path) else list(paths)
+    if not given:
+        raise UsageError("no input: give files, folders, or - for standard input")
+    found: list[_Recognised] = []
+    aside: list[str] = []
+    for path in given:
+        sources = expand(path, aside)
+        if len(sources) > 1 and options.format is None:
+            _refuse_mixed(path, sources, options)
+        for source in sources:
+            layout = sniff(source, options)
+            if layout == SURVEYS:
+                raise InputError(
+                    "holds surveys and no conversations; pass its folder with --surveys",
+                    file=source.name,
+                )
+            label = source.label or simulator_label(source.filename)
+            found.append(_Recognised(source, layout, label))
+    return found, aside
+
+
+def _refuse_mixed(path: str | Path, sources: Sequence[Source], options: LoadOptions) -> None:
+    """One message that lists what was recognised as what, where a folder is not of one kind."""
+    kinds = [describe(source, options) for source in sources]
+    if len(set(kinds)) == 1 and kinds[0] in registry().readers:
+        return
+    listed = "\n".join(
+        f"  {source.name}: {what}" for source, what in zip(sources, kinds, strict=True)
+    )
+    raise InputError(
+        "the folder holds mixed things. Give the files you mean, or move the others away:\n"
+        + listed,
+        file=str(path),
+    )
+
+
+LABEL = "frame"
+
+
+def is_frame(value: object) -> bool:
+    """Whether a value is a data frame; neither library is imported to find out."""
+    kind = type(value)
+    return kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] in (
+        "pandas",
+        "polars",
+    )
+
+
+def open_frame(frame: Any, options: LoadOptions) -> SessionStream:
+    """A stream of the sessions of a frame, which is not changed.
+
+    Raises
+    ------
+    InputError
+        Session, role or text are neither mapped nor told by the names of the columns.
+    UsageError
+        A mapped column is not in the frame.
+    """
+
+    def read(context: Context) -> Iterator[Session]:
+        names = [str(name) for name in frame.columns]
+        yield from sessions_of_rows(_rows(frame, names), chosen(names, context), context)
+
+    return SessionStream.of_reader(read, Source(LABEL, _nothing), NAME, options)
+
+
+def _nothing() -> Any:
+    raise OSError("a frame has no bytes")
+
+
+def _rows(frame: Any, names: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    if type(frame).__module__.startswith("polars"):
+        for number, row in enumerate(frame.iter_rows(), start=1):
+            yield number, dict(zip(names, row, strict=True))
+        return
+    columns = [frame.iloc[:, k].tolist() for k in range(len(names))]
+    for number, cells in enumerate(zip(*columns, strict=True), start=1):
+        yield number, dict(zip(names, cells, strict=True))

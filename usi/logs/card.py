@@ -1,0 +1,432 @@
+"""Parts of a scorecard that logs have differently: index, satisfaction, warnings, the real row.
+
+The real log against itself: by random halves, and by what one wants to generalise over.
+
+Random halves are optimistic: they share weeks, teams and sites. A site against the other sites,
+or a month against the other months, is what another real desk would score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from usi.errors import NotScorable
+from usi.estimate import Estimate, not_assessed
+from usi.logs.case_mix import Mix
+from usi.logs.features import TITLES
+from usi.logs.inputs import TIER_LIMIT
+from usi.logs.outcome import CSAT, label_counts, label_variation
+from usi.scoring.robust.bounds import Score, lower_upper, maybe, mean_score, score_terms, tidy
+from usi.scoring.robust.floors import FLOOR_REPLICATES
+from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
+from usi.scoring.robust.reference import Reference
+from usi.scoring.robust.study import Study, study
+from usi.scoring.robust.subgroups import part_of
+from usi.scoring.robust.terms import PARTS, ROOT, Terms, apart, cell_names
+from usi.scoring.scorecard import (
+    COMPONENTS,
+    Component,
+    HumanCard,
+    Index,
+    LeftOut,
+    SimulatorCard,
+    Warning_,
+)
+
+HALVES = "random halves"
+UNITS = ("month", "site", "team")
+DRAWS = 5
+MOST_VALUES = 8
+"""Values of a unit that are compared with the rest, the largest."""
+LARGE_SHARE = 0.02
+"""Share of the cases that a value needs."""
+
+
+@dataclass(frozen=True)
+class RealAgainstReal:
+    """Scores of the real log against itself.
+
+    Attributes
+    ----------
+    parts
+        Kind of split -> component -> scores, one a split.
+    """
+
+    parts: Mapping[str, Mapping[str, tuple[float, ...]]]
+
+    def estimate(self, kind: str, component: str) -> Estimate | None:
+        """Mean over splits, lowest and highest as bounds."""
+        values = self.parts.get(kind, {}).get(component)
+        if not values:
+            return None
+        return Estimate(
+            value=tidy(float(np.mean(values))),
+            low=tidy(min(values)),
+            high=tidy(max(values)),
+            n=len(values),
+        )
+
+    def lines(self, titles: Mapping[str, str]) -> list[str]:
+        """One sentence a kind of split."""
+        found = []
+        for kind, own in self.parts.items():
+            shown = []
+            for name, values in own.items():
+                mean = f"{titles.get(name, name)} {np.mean(values):.1f}"
+                shown.append(mean + (f" ({min(values):.1f} to {max(values):.1f})"))
+            count = max((len(values) for values in own.values()), default=0)
+            how = f"{count} draws" if kind == HALVES else f"{count} values, each against the rest"
+            if shown:
+                found.append(f"real against real by {kind} ({how}): {', '.join(shown)}")
+        return found
+
+
+def real_against_real(ref: Reference, own: RobustOptions) -> RealAgainstReal:
+    """Compare the real log with itself in every way that it allows."""
+    quick = replace(own, replicates=FLOOR_REPLICATES, subgroups=())
+    n = ref.frame.height
+    masks: dict[str, list[NDArray[np.bool_]]] = {HALVES: []}
+    if n >= 2 * MIN_SIMULATOR_SESSIONS:
+        for draw in range(DRAWS):
+            order = np.random.default_rng([own.seed, 0x4A1F, draw]).permutation(n)
+            mask = np.zeros(n, dtype=bool)
+            mask[order[: n // 2]] = True
+            masks[HALVES].append(mask)
+    for unit in dict.fromkeys((*UNITS, own.cluster)):
+        if unit not in ref.frame.columns or unit in ("week", "task", "session_id"):
+            continue
+        column = ref.frame[unit].cast(pl.String)
+        masks[unit] = [(column == v).fill_null(False).to_numpy() for v in _large(column)]
+    parts = {kind: _scores(ref, quick, splits) for kind, splits in masks.items()}
+    return RealAgainstReal({kind: found for kind, found in parts.items() if found})
+
+
+def _large(column: pl.Series) -> list[str]:
+    counts = column.drop_nulls().value_counts().rows()
+    least = max(MIN_SIMULATOR_SESSIONS, LARGE_SHARE * len(column))
+    large = sorted(
+        ((n, v) for v, n in counts if n >= least and len(column) - n >= least),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
+    chosen = [value for _, value in large[:MOST_VALUES]]
+    return chosen if len(chosen) > 1 else []
+
+
+def _scores(
+    ref: Reference, own: RobustOptions, masks: list[NDArray[np.bool_]]
+) -> dict[str, tuple[float, ...]]:
+    found: dict[str, list[float]] = {}
+    for mask in masks:
+        try:
+            result = study(part_of(ref, ~mask), ref.frame.filter(pl.Series(mask)), own)
+        except NotScorable:
+            continue
+        for name, score in result.scores.items():
+            found.setdefault(name, []).append(score.raw)
+    return {name: tuple(values) for name, values in found.items()}
+
+
+INDEX = "USI-log"
+NAMES = {**TITLES, "outcome": "outcome", "survey": "satisfaction"}
+UNSAID = (
+    "scope log-observable: politeness, wording, feelings and what was said leave no trace in a "
+    "log; never to be ranked with scores of conversations, and tier B at most"
+)
+MIN_TERMS = 2
+"""Components that an index needs."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One simulated log against the real one.
+
+    Attributes
+    ----------
+    result, plain
+        With the simulator's cases weighted to the people's mix, and as they are.
+    mix
+        How they were weighted.
+    rule
+        Rule of the outcome (`usi.logs.outcome`).
+    satisfaction
+        Why satisfaction is not assessed; ``None`` where it is.
+    """
+
+    result: Study
+    plain: Study
+    mix: Mix
+    rule: str
+    satisfaction: str | None
+
+
+def survey_score(result: Study) -> tuple[Score, float] | None:
+    """Satisfaction: 100 (1 - W1 / range), and its ceiling; ``None`` without one."""
+    spec = next((s for s in result.reference.specs if s.name == CSAT), None)
+    far = apart(result.data, CSAT, most=np.inf) if spec else None
+    if spec is None or spec.span is None or far is None:
+        return None
+    column = [s.name for s in result.reference.specs].index(CSAT)
+    sd = float(np.nanstd(result.reference.values[:, column]))
+    scale = sd / (spec.span[1] - spec.span[0])
+    terms = Terms("survey", (CSAT,), np.ones(1), np.array([far.point * scale]),
+                  np.array([far.se * scale]), far.replicates[:, None] * scale)  # fmt: skip
+    names = cell_names(CSAT)
+    at = [result.data.features.index(name) for name in names]
+    n_s, n_h = result.data.clusters
+    noise = float(result.data.human_se[at].sum()) * scale * np.sqrt(1 + n_h / max(1, n_s))
+    ceiling = 100.0 * max(0.0, 1 - ROOT * float(noise))
+    return score_terms(terms, result.rule), ceiling
+
+
+def scores_of(result: Study) -> dict[str, Score]:
+    """Every component that could be assessed, satisfaction among them."""
+    found = dict(result.scores)
+    extra = survey_score(result)
+    if extra is not None:
+        found["survey"] = extra[0]
+    return {name: found[name] for name in (*PARTS, "survey") if name in found}
+
+
+def _component(score: Score, result: Study, n: int, ceiling: float | None) -> dict[str, object]:
+    bounds = lower_upper(score, result.rule)
+    return {
+        "value": tidy(score.raw),
+        "low": maybe(bounds[0]) if bounds else None,
+        "high": maybe(bounds[1]) if bounds else None,
+        "n": n,
+        "corrected": maybe(score.corrected),
+        "se": maybe(score.se),
+        "maxbias": maybe(score.maxbias),
+        "df": result.rule.df,
+        "ceiling_at_n": maybe(ceiling),
+    }
+
+
+def index_of(compared: Compared) -> Index:
+    """USI-log: mean of the components that are assessed; how many is part of its name."""
+    result = compared.result
+    n = int(result.simulator.sessions.sum())
+    scores = scores_of(result)
+    names = tuple(scores)
+    reason = None
+    if n < MIN_SIMULATOR_SESSIONS:
+        reason = f"{n} simulated cases, an index needs at least {MIN_SIMULATOR_SESSIONS}"
+    elif len(names) < MIN_TERMS:
+        reason = f"{len(names)} of {len(COMPONENTS)} components can be assessed"
+    if reason:
+        return Index(value=None, status="not_assessed", reason=reason, name=INDEX, terms=0,
+                     terms_possible=len(COMPONENTS), n=n)  # fmt: skip
+    tops = dict(result.ceiling)
+    extra = survey_score(result)
+    if extra is not None:
+        tops["survey"] = extra[1]
+    ceiling = float(np.mean([tops[m] for m in names])) if tops.keys() >= set(names) else None
+    return Index(
+        **_component(mean_score(scores, names, result.rule), result, n, ceiling),
+        name=INDEX,
+        terms=len(names),
+        terms_possible=len(COMPONENTS),
+        detail=_plain_index(compared, names, n),
+    )
+
+
+def _plain_index(compared: Compared, names: tuple[str, ...], n: int) -> dict[str, Estimate]:
+    if not compared.mix.columns:
+        return {}
+    plain = scores_of(compared.plain)
+    if not plain.keys() >= set(names):
+        return {"not_standardised": not_assessed("other components can be assessed without", n=n)}
+    score = mean_score(plain, names, compared.plain.rule)
+    bounds = lower_upper(score, compared.plain.rule)
+    low, high = bounds or (None, None)
+    return {
+        "not_standardised": Estimate(value=tidy(score.raw), low=maybe(low), high=maybe(high), n=n)
+    }
+
+
+def components_of(
+    card: SimulatorCard, compared: Compared, real: RealAgainstReal
+) -> dict[str, Component]:
+    """Components with satisfaction, the value without standardisation, and the real log's own."""
+    result = compared.result
+    n = int(result.simulator.sessions.sum())
+    plain = scores_of(compared.plain)
+    parts = dict(card.components)
+    extra = survey_score(result)
+    if extra is None:
+        why = compared.satisfaction or "too few rated cases for bounds"
+        parts["survey"] = Component(value=None, status="not_assessed", reason=why)
+    else:
+        parts["survey"] = Component(**_component(extra[0], result, n, extra[1]))
+    for name, part in parts.items():
+        detail = {
+            k: v for k, v in part.detail.items() if k not in ("label_total_variation",
+                                                              "correct_refusal_gap")
+        }  # fmt: skip
+        if compared.mix.columns and name in plain:
+            detail["not_standardised"] = Estimate(value=tidy(plain[name].raw), n=n)
+        for kind in real.parts:
+            own = real.estimate(kind, name)
+            if own is not None:
+                detail[f"real against real by {kind}"] = own
+        if name == "outcome":
+            detail["ends_total_variation"] = label_variation(
+                result.reference.frame, result.frame
+            )  # fmt: skip
+        parts[name] = part.model_copy(update={"detail": detail, "decides_fail": True})
+    return parts
+
+
+def warnings_of(card: SimulatorCard, compared: Compared) -> tuple[Warning_, ...]:
+    """What a reader must know of this comparison."""
+    kept = [
+        w for w in card.warnings if w.code not in ("task_mix", "script", "difficulty", "no_outcome")
+    ]
+    found = [("scope", UNSAID)]
+    mix = compared.mix
+    if mix.columns:
+        plain = scores_of(compared.plain)
+        shown = ", ".join(
+            f"{NAMES[name]} {score.raw:.1f} (without {plain[name].raw:.1f})"
+            if name in plain
+            else f"{NAMES[name]} {score.raw:.1f}"
+            for name, score in scores_of(compared.result).items()
+        )
+        found.append(
+            (
+                "case_mix",
+                f"cases weighted to the real log's mix of {' and '.join(mix.columns)}: {shown}; "
+                f"worth {mix.effective:,.0f} of {len(mix.weight):,} cases",
+            )
+        )
+        if mix.covered < 0.95:
+            found.append(
+                (
+                    "case_mix_covered",
+                    f"{100 * (1 - mix.covered):.0f} % of the real cases are of a kind that the "
+                    "simulated log does not have",
+                )
+            )
+    else:
+        found.append(
+            (
+                "case_mix_unknown",
+                "not standardised: priority and category are not on both sides, or it was not "
+                "asked for; part of every gap is the mix of cases",
+            )
+        )
+    if compared.rule != "flags":
+        found.append(
+            (
+                "outcome_rule",
+                "a log does not say whether its cases were in time: in time is a cycle up to the "
+                "real log's third quartile of the same priority and impact, on both sides",
+            )
+        )
+    return (*kept, *(Warning_(code=code, message=text) for code, text in found))
+
+
+def log_card(
+    card: SimulatorCard, compared: Compared, real: RealAgainstReal, signature: str
+) -> SimulatorCard:
+    """A simulator's card of the profile `robust`, as one of logs."""
+    frame = compared.result.frame
+    events = int(frame["events"].sum())
+    sizes = card.n.model_copy(
+        update={"tasks": frame.height, "turns": events, "runs": None, "batches": None}
+    )
+    counts = np.isfinite(compared.result.values).sum(axis=0)
+    features = {
+        spec.name: _counted(card.features[spec.name], int(counts[k]))
+        for k, spec in enumerate(compared.result.reference.specs)
+    }
+    ends = {
+        "human": label_counts(compared.result.reference.frame),
+        "simulator": label_counts(frame),
+    }
+    return card.model_copy(
+        update={
+            "n": sizes,
+            "components": components_of(card, compared, real),
+            "index": index_of(compared),
+            "features": features,
+            "warnings": warnings_of(card, compared),
+            "signature": signature,
+            "design_reason": "unpaired: a log has other cases than another",
+            "coverage": None,
+            "tier_limit": TIER_LIMIT,
+            "outcome_labels": ends if any(ends.values()) else {},
+            "floors": {},
+            "left_out": renamed(card.left_out),
+            "perceived": None,
+            "versus_humans": None,
+            "survey_kappa": None,
+            "human_kappa": None,
+            "survey_bias": None,
+            "survey_answered": None,
+        }
+    )
+
+
+def _counted(feature: object, n: int) -> object:
+    """A feature whose number of cases is counted, not weighted."""
+    from usi.scoring.scorecard import FeatureScore
+
+    if not isinstance(feature, FeatureScore) or feature.simulator.value is None:
+        return feature
+    return feature.model_copy(update={"simulator": feature.simulator.model_copy(update={"n": n})})
+
+
+NO_OUTCOME = "outcome: the case is open or was cancelled"
+
+
+def renamed(parts: tuple[LeftOut, ...]) -> tuple[LeftOut, ...]:
+    """What was left out, in words of cases."""
+    return tuple(
+        part.model_copy(update={"reason": NO_OUTCOME})
+        if part.reason.startswith("outcome: none")
+        else part
+        for part in parts
+    )
+
+
+def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int) -> HumanCard:
+    """The real log's row: random halves of it, with its other splits beside."""
+    parts: dict[str, Component] = {}
+    for name in COMPONENTS:
+        own = real.estimate(HALVES, name)
+        detail = {k: e for k in real.parts if (e := real.estimate(k, name)) is not None}
+        if own is None:
+            reason = card.components[name].reason
+            if name not in ("survey", "outcome"):
+                reason = "too few features of the real log, or too few cases for halves of it"
+            elif name == "outcome":
+                reason = "the real log says of too few cases how they ended"
+            else:
+                reason = "satisfaction is not compared within the real log"
+            parts[name] = Component(value=None, status="not_assessed", reason=reason, detail=detail)
+        else:
+            parts[name] = Component(value=own.value, detail=detail)
+    known = [part.value for part in parts.values() if part.value is not None]
+    index = Index(value=None, status="not_assessed", reason="nothing to compare", name=INDEX,
+                  terms=0, terms_possible=len(COMPONENTS))  # fmt: skip
+    if len(known) >= MIN_TERMS:
+        index = Index(value=tidy(float(np.mean(known))), name=INDEX, terms=len(known),
+                      terms_possible=len(COMPONENTS))  # fmt: skip
+    sizes = card.n.model_copy(update={"turns": events, "batches": None, "clusters": clusters})
+    lines = [("real_against_real", text) for text in real.lines(NAMES)]
+    return card.model_copy(
+        update={
+            "name": "Real log (random halves)",
+            "components": parts,
+            "index": index,
+            "n": sizes,
+            "left_out": renamed(card.left_out),
+            "warnings": (*card.warnings, *(Warning_(code=c, message=m) for c, m in lines)),
+        }
+    )

@@ -1,0 +1,147 @@
+"""Second keys of operational logs: classifier test, n-grams of order 3, history features.
+
+A memoryless play-out of a real process agrees with it in every mean, so means alone certify
+nothing. The limits are judgements; a real log against itself stands far within them.
+"""
+
+from __future__ import annotations
+
+from usi.decisions.bounds import EPS
+from usi.decisions.criteria import GATED, Criteria, Require
+from usi.decisions.verdict import Check, State
+from usi.estimate import Estimate
+from usi.logs.features import HISTORY_FEATURES
+from usi.scoring.scorecard import Scorecard, SimulatorCard
+
+LOG = "log"
+C2ST_SESSIONS = 300
+C2ST_MAX = {"A": 0.70, "B": 0.70, "C": 0.85}
+"""Upper bound of the forest's AUC by tier."""
+NGRAM_MAX = {"A": 0.03, "B": 0.05, "C": 0.10}
+"""By how much the 3-gram distance may exceed that of the real log from itself."""
+HISTORY_MIN = {"A": 80.0, "B": 75.0, "C": 60.0}
+"""Lower bound of every history feature, in points (that of L4 in the tier)."""
+DEFAULT = "B"
+
+
+def is_log(card: Scorecard) -> bool:
+    """Whether a card is about operational logs."""
+    return card.profile.partition("@")[0] == LOG
+
+
+def criteria_of(card: Scorecard, criteria: Criteria) -> Criteria:
+    """Criteria as they are asked of this card.
+
+    Those of conversations name the profile ``robust`` unless they say otherwise. Asked of a log
+    they require the components that the real log itself can be compared in: what no simulator
+    could be scored on is not asked of one.
+    """
+    if not is_log(card) or "profile" in criteria.model_fields_set:
+        return criteria
+    known = {name for name in GATED if card.human.components[name].ok}
+    wanted = tuple(name for name in criteria.require.components if name in known)
+    minimum = criteria.minimum.model_copy(
+        update={
+            name: None
+            for name in GATED
+            if name not in known and name in criteria.require.components
+        }
+    )
+    return criteria.model_copy(
+        update={"profile": LOG, "require": Require(components=wanted), "minimum": minimum}
+    )
+
+
+def check_log_keys(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """The required second keys; none for cards of conversations."""
+    if not is_log(card):
+        return []
+    tier = criteria.tier or DEFAULT
+    return [
+        _c2st(simulator, criteria.c2st_max or C2ST_MAX[tier]),
+        _ngrams(simulator, NGRAM_MAX[tier]),
+        *_history(simulator, HISTORY_MIN[tier]),
+    ]
+
+
+def _check(
+    id_: str, rule: str, state: State, message: str, value: Estimate | None, limit: float
+) -> Check:
+    return Check(
+        id=id_,
+        rule=rule,
+        state=state,
+        message=message,
+        value=value.value if value else None,
+        low=value.low if value else None,
+        high=value.high if value else None,
+        threshold=limit,
+    )
+
+
+def _at_most(id_: str, title: str, value: Estimate, limit: float, digits: int, more: str) -> Check:
+    """Pass where the upper bound is within the limit, fail where the lower one is above."""
+    rule = f"{title} <= {limit:g} (upper bound)"
+    if value.value is None or value.low is None or value.high is None:
+        why = value.reason or "no bounds"
+        return _check(id_, rule, "inconclusive", f"{title} not assessed: {why}", None, limit)
+    figures = f"{title} {value.value:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    if value.high <= limit + EPS:
+        return _check(id_, rule, "pass", f"{figures} within {limit:g}", value, limit)
+    if value.low > limit + EPS:
+        return _check(id_, rule, "fail", f"{figures} above {limit:g}{more}", value, limit)
+    return _check(id_, rule, "inconclusive", f"{figures} not surely within {limit:g}", value, limit)
+
+
+def _c2st(simulator: SimulatorCard, limit: float) -> Check:
+    tests = [test for test in simulator.two_sample if test.classifier == "forest"]
+    title = "two-sample AUC"
+    rule = f"{title} <= {limit:g} (upper bound)"
+    if not tests:
+        text = "no two-sample test: score again without --c2st off"
+        return _check("two_sample", rule, "inconclusive", text, None, limit)
+    test = tests[0]
+    n = test.sessions_per_side or 0
+    if test.auc.value is not None and n < C2ST_SESSIONS:
+        text = f"{title} {test.auc.value:.2f} from {n} cases a side; {C2ST_SESSIONS} are asked"
+        return _check("two_sample", rule, "inconclusive", text, test.auc, limit)
+    names = [name for name, _ in test.features[:3]]
+    more = f"; most telling: {', '.join(names)}" if names else ""
+    return _at_most("two_sample", title, test.auc, limit, 2, more)
+
+
+def _ngrams(simulator: SimulatorCard, limit: float) -> Check:
+    title = "3-gram distance beyond that of the real log from itself"
+    value = simulator.log_distances.get("ngram3_excess")
+    if value is None:
+        rule = f"{title} <= {limit:g} (upper bound)"
+        text = "no 3-gram distance on the scorecard: score the logs themselves"
+        return _check("ngram3", rule, "inconclusive", text, None, limit)
+    return _at_most("ngram3", title, value, limit, 3, ": steps follow each other otherwise")
+
+
+def _history(simulator: SimulatorCard, least: float) -> list[Check]:
+    """Features that need memory; one that the real log can't show is not asked."""
+    checks = []
+    for name in HISTORY_FEATURES:
+        feature = simulator.features.get(name)
+        if feature is None or feature.human.value is None:
+            continue
+        score, rule = feature.score, f"{name} >= {least:g} (lower bound)"
+        id_ = f"history.{name}"
+        if score.status == "unscorable" and feature.simulator.value is not None:
+            continue  # people hardly show it: nothing to hold the simulator to
+        if score.value is None or score.low is None or score.high is None:
+            text = f"{name} not assessed: {score.reason or 'no bounds'}"
+            checks.append(_check(id_, rule, "inconclusive", text, None, least))
+            continue
+        figures = f"{name} {score.value:.1f} [{score.low:.1f}, {score.high:.1f}]"
+        if score.low >= least - EPS:
+            state: State = "pass"
+            words = f"reaches {least:g}"
+        elif score.high < least - EPS:
+            state, words = "fail", f"lies below {least:g}: no memory of the case"
+        else:
+            state, words = "inconclusive", f"can't be told from {least:g}"
+        checks.append(_check(id_, rule, state, f"{figures} {words}", score, least))
+    return checks

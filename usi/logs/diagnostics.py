@@ -1,0 +1,154 @@
+"""What means of logs can't see: classifier test, n-grams of order 3, and distances of times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+
+from usi.diagnose.attach import attach_diagnostics
+from usi.estimate import Estimate, not_assessed
+from usi.extraction.table import SessionTable
+from usi.logs.distances import (
+    Traces,
+    arrival_distance,
+    case_ids,
+    circadian_distance,
+    cycle_time_distance,
+    equal_cases,
+    ngram_distance,
+    relative_event_distance,
+    split_cases,
+)
+from usi.logs.profile import log_options
+from usi.scoring.options import ScoreOptions
+from usi.scoring.robust.bounds import tidy
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import chosen
+from usi.scoring.scorecard import Scorecard, SimulatorCard
+
+DRAWS = 10
+MIN_CASES = 50
+"""Cases of a half of the real log below which its own distance says too little."""
+Distance = Callable[[Traces, Traces], float]
+DISTANCES: dict[str, tuple[Distance, str]] = {
+    "ngram2": (partial(ngram_distance, n=2), "share"),
+    "ngram3": (partial(ngram_distance, n=3), "share"),
+    "relative_event": (relative_event_distance, "hours"),
+    "cycle_time": (cycle_time_distance, "hours"),
+    "case_arrival": (arrival_distance, "hours"),
+    "circadian": (circadian_distance, "hours"),
+}
+"""Name -> distance and its unit."""
+NO_EVENTS = "a session table holds no sequence of events: score the logs themselves"
+
+
+def attach_log_diagnostics(
+    card: Scorecard,
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    traces: Mapping[str, Traces],
+    options: ScoreOptions,
+) -> Scorecard:
+    """Fill the diagnostic fields of every simulated log.
+
+    Parameters
+    ----------
+    card
+        Finished scorecard of the same tables.
+    human, simulators
+        Session tables with keys.
+    traces
+        Label (the real log: ``""``) -> events of a sample of its cases; may lack any.
+    """
+    own = log_options(options)
+    tables = {label: _chosen(t, own, human=False) for label, t in simulators.items()}
+    people = _chosen(human, own, human=True)
+    card = attach_diagnostics(card, people, tables, mode=own.c2st, seed=own.seed)
+    grouped = []
+    for part in card.simulators:
+        tests = tuple(
+            t.model_copy(update={"grouped_by": own.cluster if t.grouped_by == "task" else "case"})
+            for t in part.two_sample
+        )
+        sides = [
+            _among(traces.get(label), table)
+            for label, table in (("", people), (part.name, tables[part.name]))
+        ]
+        grouped.append(
+            part.model_copy(
+                update={"two_sample": tests, "log_distances": distances(*sides, seed=own.seed)}
+            )
+        )
+    return card.model_copy(update={"simulators": tuple(grouped)})
+
+
+def _chosen(table: SessionTable, own: RobustOptions, *, human: bool) -> SessionTable:
+    """The cases that were scored; the cluster stands where conversations have their task."""
+    frame = chosen(table.frame, own, human=human)
+    return replace(
+        table, frame=frame.with_columns(pl.col(own.cluster).cast(pl.String).alias("task"))
+    )
+
+
+def _among(traces: Traces | None, table: SessionTable) -> Traces | None:
+    """Of the sampled cases, those that were scored."""
+    if traces is None:
+        return None
+    ids = table.frame["session_id"].implode()
+    return Traces(traces.frame.filter(pl.col("case_id").is_in(ids)), traces.zone)
+
+
+def distances(human: Traces | None, simulated: Traces | None, *, seed: int) -> dict[str, Estimate]:
+    """Every distance at equal numbers of cases, and that of the real log from itself.
+
+    The real log is halved `DRAWS` times; the simulator's cases meet one half, the other half meets
+    it as well (``NAME_real``). ``ngram3_excess`` is the difference of the two.
+
+    Returns
+    -------
+    dict
+        Means over the draws; bounds are mean -/+ 1.645 sd of the draws.
+    """
+    names = [*DISTANCES, *(f"{name}_real" for name in DISTANCES), "ngram3_excess"]
+    if human is None or simulated is None:
+        return {name: not_assessed(NO_EVENTS) for name in names}
+    size = min(len(case_ids(human)) // 2, len(case_ids(simulated)))
+    if size < MIN_CASES:
+        why = f"needs {2 * MIN_CASES} real and {MIN_CASES} simulated cases"
+        return {name: not_assessed(why) for name in names}
+    found: dict[str, list[float]] = {name: [] for name in names}
+    for draw in range(DRAWS):
+        first, second = split_cases(human, size, seed + draw)
+        sample = equal_cases(simulated, size, seed + draw)
+        for name, (distance, _) in DISTANCES.items():
+            found[name].append(distance(first, sample))
+            found[f"{name}_real"].append(distance(first, second))
+        found["ngram3_excess"].append(found["ngram3"][-1] - found["ngram3_real"][-1])
+    units = {f"{name}{tail}": unit for name, (_, unit) in DISTANCES.items()
+             for tail in ("", "_real")}  # fmt: skip
+    return {
+        name: _summary(values, units.get(name, "share"), size) for name, values in found.items()
+    }
+
+
+def _summary(values: list[float], unit: str, size: int) -> Estimate:
+    mean, reach = float(np.mean(values)), 1.645 * float(np.std(values, ddof=1))
+    return Estimate(
+        value=tidy(mean), low=tidy(mean - reach), high=tidy(mean + reach), n=size, unit=unit
+    )
+
+
+def distance_lines(part: SimulatorCard) -> list[str]:
+    """The distances in words, beside those of the real log from itself."""
+    lines = []
+    for name, (_, unit) in DISTANCES.items():
+        own, real = part.log_distances.get(name), part.log_distances.get(f"{name}_real")
+        if own is None or own.value is None or real is None or real.value is None:
+            continue
+        tail = " h" if unit == "hours" else ""
+        lines.append(f"{name} {own.value:.3g}{tail} (real against real {real.value:.3g}{tail})")
+    return lines

@@ -1,0 +1,221 @@
+"""The run record beside a scorecard: when, by which command, with which packages.
+
+It holds what a scorecard must not: clock time, arguments (with their paths) and versions. It
+holds no host name and no secret.
+
+Content hashes: what a number rests on, without saying where it was kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from usi._version import __version__
+from usi.errors import InputError
+
+_CHUNK = 1 << 20
+
+
+def sha256_bytes(data: bytes) -> str:
+    """Hexadecimal SHA-256 of bytes.
+
+    >>> sha256_bytes(b"")[:8]
+    'e3b0c442'
+    """
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: str | Path) -> str:
+    """Hexadecimal SHA-256 of a file, read in pieces.
+
+    Raises
+    ------
+    InputError
+        Where the file can't be read.
+    """
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                digest.update(chunk)
+    except OSError as error:
+        raise InputError(f"can't read the file ({error.strerror})", file=str(path)) from error
+    return digest.hexdigest()
+
+
+def combined_sha256(hashes: Iterable[str]) -> str:
+    """One hash for a set of files, whatever their order; that of a single file is its own."""
+    ordered = sorted(hashes)
+    if len(ordered) == 1:
+        return ordered[0]
+    return sha256_bytes("\n".join(ordered).encode("ascii"))
+
+
+RECORD_VERSION = "1"
+PACKAGES: tuple[str, ...] = (
+    "numpy",
+    "polars",
+    "pyarrow",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "pydantic",
+    "msgspec",
+    "matplotlib",
+    "spacy",
+    "litellm",
+    "rustxes",
+)
+HIDDEN = "***"
+
+_SECRET_OPTION = re.compile(r"(?i)(key|token|secret|passw|credential|auth|cookie|bearer)")
+_SECRET_VALUE = re.compile(
+    r"(?i)(\b(?:sk|pk|rk|hf|gh[pousr]|github_pat|glpat|xox[abp])[-_][A-Za-z0-9_\-]{8,}"
+    r"|\bAKIA[0-9A-Z]{12,}|\beyJ[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*)*|\bbearer\s+\S+)"
+)
+_URL_LOGIN = re.compile(r"(?i)\b([a-z][a-z0-9+.\-]*://)[^/@\s]*@")
+_URL_SECRET = re.compile(
+    r"(?i)([?&][^=&\s]*(?:key|token|secret|sig|passw|auth|credential)[^=&\s]*=)[^&\s]*"
+)
+_ASSIGNMENT = re.compile(r"^([^=\s]+)=(.*)$", re.DOTALL)
+
+
+class FileHash(BaseModel):
+    """A file: SHA-256 and number of its bytes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: str
+    name: str
+    sha256: str
+    bytes: int | None = None
+
+
+class RunRecord(BaseModel):
+    """One run of usi."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    record_version: str = RECORD_VERSION
+    usi_version: str
+    command: tuple[str, ...]
+    started: str
+    finished: str
+    python: str
+    implementation: str
+    system: str
+    machine: str
+    packages: dict[str, str]
+    inputs: tuple[FileHash, ...] = ()
+    outputs: tuple[FileHash, ...] = ()
+    signature: str | None = None
+    remarks: tuple[str, ...] = ()
+
+    def to_json(self) -> str:
+        """JSON text with a final newline."""
+        data: dict[str, Any] = self.model_dump(mode="json")
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def without_secrets(arguments: Iterable[str]) -> tuple[str, ...]:
+    """Command line arguments with everything that may be a secret replaced by ``***``.
+
+    Hidden are: the value of any option whose name speaks of a key, token, password and the like
+    (also as ``NAME=value``), values with the look of an access token, and logins in addresses.
+
+    >>> without_secrets(["--api-key", "abc", "--token=x", "https://me:pw@host/a", "in.json"])
+    ('--api-key', '***', '--token=***', 'https://***@host/a', 'in.json')
+    """
+    shown: list[str] = []
+    hide_next = False
+    for argument in arguments:
+        if hide_next and not argument.startswith("--"):
+            shown.append(HIDDEN)
+            hide_next = False
+            continue
+        hide_next = False
+        assignment = _ASSIGNMENT.match(argument)
+        if assignment and "/" not in assignment[1] and _SECRET_OPTION.search(assignment[1]):
+            shown.append(f"{assignment[1]}={HIDDEN}")
+            continue
+        if argument.startswith("-") and not assignment and _SECRET_OPTION.search(argument):
+            hide_next = True
+        plain = _URL_LOGIN.sub(rf"\g<1>{HIDDEN}@", argument)
+        plain = _URL_SECRET.sub(rf"\g<1>{HIDDEN}", plain)
+        shown.append(_SECRET_VALUE.sub(HIDDEN, plain))
+    return tuple(shown)
+
+
+def package_versions() -> dict[str, str]:
+    """Installed versions of the packages that numbers may depend on."""
+    found: dict[str, str] = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def now() -> str:
+    """Clock time, UTC, to the second."""
+    return datetime.now(UTC).replace(microsecond=0).isoformat()
+
+
+def make_record(
+    command: Sequence[str],
+    *,
+    started: str,
+    inputs: Iterable[FileHash] = (),
+    outputs: Iterable[FileHash] = (),
+    signature: str | None = None,
+    remarks: Iterable[str] = (),
+) -> RunRecord:
+    """Describe this run.
+
+    Parameters
+    ----------
+    command
+        Command line arguments as given; secrets are hidden here.
+    started
+        From `now`, taken before the work.
+    inputs, outputs
+        Files read and written, with their hashes.
+    signature, remarks
+        Of what was scored.
+    """
+    return RunRecord(
+        usi_version=__version__,
+        command=without_secrets(command),
+        started=started,
+        finished=now(),
+        python=platform.python_version(),
+        implementation=platform.python_implementation(),
+        system=platform.system(),
+        machine=platform.machine(),
+        packages=package_versions(),
+        inputs=tuple(inputs),
+        outputs=tuple(outputs),
+        signature=signature,
+        remarks=tuple(remarks),
+    )
+
+
+def record_path(scorecard: str | Path) -> Path:
+    """Where the run record of a file stands: ``card.json`` -> ``card.run.json``.
+
+    >>> record_path("reports/card.json").name, record_path("card.tau-usi.json").name
+    ('card.run.json', 'card.tau-usi.run.json')
+    """
+    path = Path(scorecard)
+    return path.with_name(f"{path.stem}.run.json")

@@ -1,0 +1,353 @@
+"""``usi corpus aggregate``: a corpus added up by task, and such a file read back.
+
+No text, no session: per task and feature the number of values, of hits, their sum and sum of
+squares; counts of outcomes and of survey answers. A task with fewer sessions than the smallest
+cell is refused (or left out), so that no number is one person's.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from usi.corpora.resolve import Reference as Corpus
+from usi.errors import InputError, NotScorable, UsageError
+from usi.extraction.profile import get_profile
+from usi.scoring.inputs import SideInput, corpus_digest, read_file
+from usi.scoring.people import PROFILE, read_people_of
+from usi.scoring.robust.aggregated import AggregateTable, stand_ins
+from usi.scoring.robust.design import Design
+from usi.scoring.robust.instrument import items_for
+from usi.scoring.robust.left_out import repair_counts, session_reasons, stamp_counts
+from usi.scoring.robust.reference import reference
+from usi.scoring.robust.scorable import Scorable, frozen_verdicts
+from usi.scoring.robust.survey import sheets
+
+MARK, VERSION = b"usi_aggregate", "2"
+SMALLEST = 3
+"""Fewest sessions of a task by default: the published layout has three batches of people."""
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """Rows by task and what stands in the metadata of the file."""
+
+    rows: pl.DataFrame
+    about: dict[str, Any]
+
+
+def is_aggregate(path: str | Path) -> bool:
+    """Whether a file is an aggregate that usi wrote."""
+    if Path(path).suffix != ".parquet" or not Path(path).is_file():
+        return False
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return MARK in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def build_aggregate(
+    corpus: Corpus,
+    *,
+    min_cell: int = SMALLEST,
+    drop_small: bool = False,
+    one_batch: bool = False,
+) -> Aggregate:
+    """Add a corpus (of its part that may be read) up by task.
+
+    Parameters
+    ----------
+    corpus
+        From `usi.corpora.resolve.resolve`.
+    min_cell
+        Fewest sessions a task may have, at least 2.
+    drop_small
+        Leave tasks with fewer sessions out, and count them.
+    one_batch
+        Forget which batch a session is of.
+
+    Raises
+    ------
+    NotScorable
+        Where no session counts or names a task.
+    UsageError
+        Where cells are too small.
+    """
+    if min_cell < 2:
+        raise UsageError("--min-cell needs at least 2: one session is one person")
+    side = read_people_of(corpus)
+    table = side.tables[""]
+    specs = get_profile(PROFILE).specs
+    ref = reference(table.frame, specs)
+    verdicts = ref.verdicts
+    if corpus.scorable is not None:
+        verdicts = frozen_verdicts(verdicts, corpus.scorable)
+    frame = ref.frame
+    if one_batch:
+        frame = frame.with_columns(batch=pl.lit(1, pl.Int64()))
+    left = Counter(dict(side.left_out.get("", {})))
+    nobody = Design(False, "task", False, "")
+    left.update(session_reasons(table.frame, nobody) + repair_counts(table.frame))
+    left.update(stamp_counts(table.frame))
+    keep = frame["task"].is_not_null().to_numpy()
+    left["session: names no task (not in the aggregate)"] += int((~keep).sum())
+    sizes = frame.group_by("task", "domain").len()
+    small = sizes.filter(pl.col("task").is_not_null() & (pl.col("len") < min_cell))
+    if small.height and not drop_small:
+        raise UsageError(
+            f"{small.height} tasks have fewer than {min_cell} sessions (such as "
+            f"{small.sort('task')['task'][0]!r}): sums of so few say too much of single people. "
+            "Leave them out with --drop-small, or set another --min-cell"
+        )
+    cells = {(task, domain) for task, domain, _ in small.iter_rows()}
+    pairs = zip(frame["task"].to_list(), frame["domain"].to_list(), strict=True)
+    few_mask = np.array([pair in cells for pair in pairs], dtype=bool)
+    left["session: of a task with too few sessions (not in the aggregate)"] += int(few_mask.sum())
+    keep = keep & ~few_mask
+    if not keep.any():
+        raise NotScorable(
+            f"no task has {min_cell} sessions, so there is nothing to add up"
+            if ref.frame["task"].count()
+            else "no session names a task: an aggregate is by task"
+        )
+    frame, values = frame.filter(pl.Series(keep)), ref.values[keep]
+    single = _single(frame, min_cell)
+    rows = _rows(frame, values, single, min_cell)
+    batches = sorted(set(frame["batch"].fill_null(1).to_list()))
+    about = {
+        "name": corpus.name,
+        "profile": get_profile(PROFILE).tag,
+        "lexicon": table.lexicon,
+        "corpus_digest": corpus_digest(corpus, side),
+        "min_cell": min_cell,
+        "batches": len(batches),
+        "single": single,
+        "agents": sorted(set(frame["agent"].drop_nulls())),
+        "synthetic": side.synthetic,
+        "source": side.source,
+        "licence": corpus.licence,
+        "terms": corpus.terms,
+        "research_only": corpus.research_only,
+        "redistribute": corpus.redistribute,
+        "expires": corpus.expires.isoformat() if corpus.expires else None,
+        "language": corpus.language,
+        "frozen": corpus.scorable is not None,
+        "left_out": dict(sorted((+left).items())),
+        "verdicts": {name: [v.reason, v.hits, v.sessions, v.rare] for name, v in verdicts.items()},
+    }
+    return Aggregate(rows, about)
+
+
+def _single(frame: pl.DataFrame, min_cell: int) -> bool:
+    """Whether every batch has at most one session of a task; else its cells must be large enough.
+
+    Raises
+    ------
+    UsageError
+        Where some batch has several sessions of a task, and fewer than the smallest cell.
+    """
+    sizes = frame.group_by("task", "domain", "batch").len()["len"]
+    if sizes.max() == 1:
+        return True
+    if min(sizes.to_list()) >= min_cell:
+        return False
+    raise UsageError(
+        f"some tasks have several sessions in one batch, others fewer than {min_cell}: which "
+        "batch they are of would say too much of single people. Forget the batches with "
+        "--one-batch, or set another --min-cell"
+    )
+
+
+def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool, min_cell: int) -> pl.DataFrame:
+    """One row a task; sums are of logarithms on a ratio scale, which is averaged by them."""
+    specs = get_profile(PROFILE).specs
+    answers = sheets(frame)
+    items = items_for(answers)
+    batches = {b: k for k, b in enumerate(sorted(set(frame["batch"].fill_null(1).to_list())))}
+    slots = [None if single else batches[b] for b in frame["batch"].fill_null(1).to_list()]
+    keys = list(zip(frame["task"].to_list(), frame["domain"].to_list(), strict=True))
+    members: dict[tuple[str, str], list[int]] = {}
+    for i, key in enumerate(keys):
+        members.setdefault(key, []).append(i)
+    rewards, labels = frame["reward"].to_list(), frame["outcome_label"].to_list()
+    turns = frame["user_turns"].to_list()
+    rows: list[dict[str, Any]] = []
+    for (task, domain), own in sorted(members.items(), key=lambda p: (p[0][0], p[0][1] or "")):
+        row: dict[str, Any] = {
+            "task": task,
+            "domain": domain,
+            "sessions": len(own),
+            "user_turns": sum(turns[i] for i in own),
+        }
+        for k, spec in enumerate(specs):
+            column = values[own, k]
+            column = np.sort(column[~np.isnan(column)])
+            if spec.harness and len(column) < min_cell:
+                column = column[:0]  # of few sessions with time stamps it would tell one's own
+            if spec.scale == "ratio":
+                column = np.log(column)
+            row[f"{spec.name}.n"] = len(column)
+            above = column if spec.scale == "amount" else np.ones(len(column))
+            row[f"{spec.name}.hits"] = int((above > 0).sum())
+            row[f"{spec.name}.sum"] = float(column.sum())
+            row[f"{spec.name}.squares"] = float((column * column).sum())
+        row["outcomes"] = json.dumps(
+            _histogram((slots[i], _number(rewards[i]), labels[i]) for i in own)
+        )
+        survey = {
+            item.name: _histogram((slots[i], _option(item, answers[i].get(item.name))) for i in own)
+            for item in items
+        }
+        row["survey"] = json.dumps(survey) if items and any(answers[i] for i in own) else None
+        rows.append(row)
+    return pl.DataFrame(rows, schema_overrides={"survey": pl.String, "domain": pl.String})
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def _option(item: Any, answer: Any) -> str | None:
+    """The option that was chosen, in the instrument's own words; no other answer is kept."""
+    level = item.level(answer)
+    return None if level is None else str(item.texts[level])
+
+
+def _histogram(values: Any) -> list[list[Any]]:
+    counts = Counter(values)
+    order = sorted(counts, key=lambda key: tuple((v is not None, str(v)) for v in key))
+    return [[*key, counts[key]] for key in order]
+
+
+def write_aggregate(found: Aggregate, path: str | Path) -> None:
+    """Write Parquet; the same corpus gives the same bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = found.rows.to_arrow(compat_level=pl.CompatLevel.oldest())
+    metadata = {MARK: VERSION.encode(), b"about": json.dumps(found.about, sort_keys=True).encode()}
+    table = pa.Table.from_batches(arrow.to_batches(), schema=arrow.schema.with_metadata(metadata))
+    pq.write_table(table, path, compression="zstd")
+
+
+def read_aggregate(path: str | Path) -> Aggregate:
+    """Read what `write_aggregate` wrote.
+
+    Raises
+    ------
+    InputError
+        For a damaged file, another version, or one that was made with other definitions.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = str(path)
+    try:
+        table = pq.read_table(path)
+        metadata = table.schema.metadata or {}
+        about = json.loads(metadata[b"about"])
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+        raise InputError(f"can't be read as an aggregate ({error})", file=file) from error
+    if metadata.get(MARK) != VERSION.encode():
+        raise InputError(
+            f"has aggregate version {metadata.get(MARK, b'?').decode()}, this usi reads {VERSION}; "
+            "make it anew with: usi corpus aggregate",
+            file=file,
+        )
+    own = get_profile(PROFILE)
+    for key, want in (("profile", own.tag), ("lexicon", own.lexicon)):
+        if about.get(key) != want:
+            raise InputError(
+                f"was made with {key} {about.get(key)}, this usi has {want}; make it anew with: "
+                "usi corpus aggregate",
+                file=file,
+            )
+    rows = pl.from_arrow(table)
+    wanted = {f"{s.name}.{c}" for s in own.specs for c in ("n", "hits", "sum", "squares")}
+    wanted |= {"task", "domain", "sessions", "user_turns", "outcomes", "survey"}
+    missing = sorted(wanted - set(table.column_names))
+    if missing or not isinstance(rows, pl.DataFrame):
+        raise InputError(f"lacks columns ({', '.join(missing[:5])})", file=file)
+    return Aggregate(rows, about)
+
+
+def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
+    """An aggregate as the people's side of a scoring."""
+    about = found.about
+    try:
+        frame, matrix = stand_ins(
+            found.rows,
+            profile=PROFILE,
+            batches=max(1, int(about["batches"])),
+            agents=tuple(about["agents"]),
+            file=file,
+        )
+        verdicts = {name: Scorable(*value) for name, value in about["verdicts"].items()}
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InputError(f"is damaged ({type(error).__name__})", file=file) from error
+    return AggregateTable(
+        frame,
+        PROFILE,
+        about["lexicon"],
+        bool(about["synthetic"]),
+        matrix=matrix,
+        verdicts=verdicts,
+        left_out=about["left_out"],
+    )
+
+
+def read_side(path: Path, profile: str) -> tuple[Corpus, SideInput]:
+    """An aggregate as reference and side of a scoring.
+
+    Raises
+    ------
+    UsageError
+        For another profile than the aggregate holds sums of.
+    """
+    if get_profile(profile).name != PROFILE:
+        raise UsageError(
+            f"{path.name} holds sums of the profile {PROFILE}; score with --profile {PROFILE}, or "
+            "against the corpus itself"
+        )
+    found = read_aggregate(path)
+    table = aggregate_table(found, file=str(path))
+    about: Mapping[str, Any] = found.about
+    corpus = Corpus(
+        name=about["name"],
+        paths=(path,),
+        synthetic=bool(about["synthetic"]),
+        licence=about["licence"],
+        terms=about["terms"],
+        research_only=bool(about["research_only"]),
+        redistribute=bool(about["redistribute"]),
+        language=about["language"],
+        expires=date.fromisoformat(about["expires"]) if about["expires"] else None,
+    )
+    side = SideInput(
+        tables={"": table},
+        files=[
+            read_file(
+                "human",
+                path,
+                layout="aggregate",
+                # The corpus behind it: its numbers are those of the corpus.
+                content=about["corpus_digest"],
+                sessions=table.frame.height,
+            )
+        ],
+        synthetic=table.synthetic,
+        source=about["source"],
+    )
+    return corpus, side

@@ -1,0 +1,102 @@
+"""What a corpus says about its own use: parts, a frozen set of features, restrictions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from usi.corpora.resolve import Reference
+from usi.errors import InputError, NotScorable, UsageError
+from usi.extraction.profile import get_profile
+from usi.extraction.table import SessionTable
+
+if TYPE_CHECKING:
+    from usi.scoring.inputs import SideInput
+
+ANOTHER_PART = "session: in a part of the corpus that is not read"
+
+
+def keep_part(side: SideInput, reference: Reference) -> None:
+    """Leave the sessions of the other parts out of the people's table (and of its anchors).
+
+    Raises
+    ------
+    NotScorable
+        Where no session of the part is there.
+    """
+    part = reference.part
+    if part is None:
+        return
+    table = side.tables[""]
+    inside = table.frame[part.column].cast(pl.String).is_in(list(part.units)).fill_null(False)
+    if not inside.any():
+        raise NotScorable(
+            f"{reference.name}: no session of this part is in the files; split.toml belongs to "
+            "other files, so split the corpus again"
+        )
+    counts = side.left_out.setdefault("", Counter())
+    counts[ANOTHER_PART] += int((~inside).sum())
+
+    def kept(own: SessionTable) -> SessionTable:
+        if own.frame.height != len(inside):
+            return own
+        return replace(own, frame=own.frame.filter(inside))
+
+    side.tables[""] = kept(table)
+    for name, anchor in side.anchors.items():
+        side.anchors[name] = kept(anchor)
+
+
+def freeze(side: SideInput, reference: Reference, profile: str) -> None:
+    """Put the frozen set of the manifest on the people's table.
+
+    Raises
+    ------
+    UsageError
+        Where the set was fixed for another version of the profile.
+    InputError
+        Where it names a feature that the profile does not have.
+    """
+    frozen, tag = reference.scorable, reference.scorable_profile
+    if frozen is None or tag is None:
+        return
+    own = get_profile(profile)
+    if tag.partition("@")[0] != own.name:
+        return  # the set of another profile says nothing about this one
+    if tag not in (own.name, own.tag):
+        raise UsageError(
+            f"{reference.name} fixes its features for {tag}, and this usi has {own.tag}: freeze "
+            f"them again (usi corpus freeze {reference.name})"
+        )
+    known = [spec.name for spec in own.specs]
+    for name in frozen:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"{own.tag} has no feature {name!r}{hint}",
+                file=f"manifest of {reference.name}",
+                field="scorable.features",
+            )
+    side.tables[""] = replace(side.tables[""], scorable=tuple(frozen))
+
+
+def restrictions(reference: Reference) -> list[tuple[str, str]]:
+    """What a reader of the card may not do, as ``(code, message)``."""
+    found = []
+    terms = f" ({reference.terms})" if reference.terms else ""
+    licence = reference.licence or "its licence"
+    if reference.research_only:
+        text = f"the corpus is for research alone: so is this scorecard; {licence}{terms}"
+        found.append(("research_only", text))
+    if not reference.redistribute:
+        text = (
+            f"the corpus may not be passed on: reports carry none of its text, and aggregates "
+            f"carry the same terms; {licence}{terms}"
+        )
+        found.append(("no_redistribution", text))
+    return found

@@ -1,0 +1,134 @@
+"""The scoring profiles: named, versioned definitions of the score.
+
+A profile lives in its own module below `usi.scoring`, which holds one constant ``PROFILE`` of the
+class `Profile`. It is imported when it is asked for, so a profile that is not installed costs
+nothing, and one more profile is one more line in `_MODULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Protocol
+
+from usi.errors import unknown_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from usi.extraction.table import SessionTable
+    from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+    from usi.scoring.scorecard import Scorecard
+
+PREFERRED_PROFILE = "robust"
+"""The profile taken where none is named and it is installed."""
+
+FALLBACK_PROFILE = "tau-usi"
+
+_MODULES: dict[str, str] = {
+    "tau-usi": "usi.scoring.published.profile",
+    "robust": "usi.scoring.robust",
+}
+_LOG_MODULES: dict[str, str] = {"log": "usi.logs.profile"}
+"""Profiles of operational logs; never taken by default, nor listed with those of conversations."""
+
+
+class Scorer(Protocol):
+    """Session tables with keys -> scorecard."""
+
+    def __call__(
+        self,
+        human: SessionTable,
+        simulators: Mapping[str, SessionTable],
+        *,
+        surveys: Surveys | None,
+        options: ScoreOptions,
+        context: ScoreContext,
+    ) -> Scorecard:
+        """Score every simulator against the reference."""
+
+
+class Summer(Protocol):
+    """Session tables with keys -> per-task sums, without any text."""
+
+    def __call__(
+        self,
+        human: SessionTable,
+        simulators: Mapping[str, SessionTable],
+        *,
+        surveys: Surveys | None,
+        options: ScoreOptions,
+    ) -> pl.DataFrame:
+        """Add up what was scored."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A scoring definition.
+
+    Attributes
+    ----------
+    name
+        Stable name, also the name of its feature set in `usi.extraction.profile`.
+    tag
+        Name with version as it stands in signatures, such as ``"robust@1"``.
+    index
+        Name of its index, ``"USI"``, ``"USI-R"`` or ``"USI-log"``.
+    description
+        One line for ``usi doctor`` and the documentation.
+    score_tables
+        The definition itself.
+    task_sums
+        Per-task sums that stand beside its scorecard; ``None`` for the plain ones of
+        `usi.scoring.task_sums`.
+    """
+
+    name: str
+    tag: str
+    index: str
+    description: str
+    score_tables: Scorer
+    task_sums: Summer | None = None
+
+
+@cache
+def _installed(name: str) -> bool:
+    module = {**_MODULES, **_LOG_MODULES}.get(name)
+    if module is None or find_spec(module) is None:
+        return False
+    return isinstance(getattr(import_module(module), "PROFILE", None), Profile)
+
+
+def profile_names() -> tuple[str, ...]:
+    """Names of the profiles of conversations that are installed."""
+    return tuple(name for name in _MODULES if _installed(name))
+
+
+def log_profile_names() -> tuple[str, ...]:
+    """Names of the profiles of operational logs that are installed."""
+    return tuple(name for name in _LOG_MODULES if _installed(name))
+
+
+def default_profile() -> str:
+    """Name of the profile taken where none is given."""
+    return PREFERRED_PROFILE if _installed(PREFERRED_PROFILE) else FALLBACK_PROFILE
+
+
+def get_profile(name: str | None = None) -> Profile:
+    """The profile of that name (``None``: the default); a version may be named: ``robust@1``.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such profile, with near matches.
+    """
+    wanted = default_profile() if name is None else name
+    modules = {**_MODULES, **_LOG_MODULES}
+    for known in (*profile_names(), *log_profile_names()):
+        profile: Profile = import_module(modules[known]).PROFILE
+        if wanted in (known, profile.tag):
+            return profile
+    raise unknown_name("profile", wanted, (*profile_names(), *log_profile_names()))

@@ -1,0 +1,1 @@
+"""The published User-Sim Index (arXiv 2603.11245), profile `tau-usi`."""

@@ -1,0 +1,473 @@
+"""The profile `tau-usi`: the published User-Sim Index, within 1e-9 and with its oddities.
+
+The definition is that of arXiv 2603.11245 as its authors' public scorer computes it. It differs
+in one place, on purpose: what the public scorer lets pass as a missing value that counts as
+perfect is refused here (`NotScorable`).
+
+From the numbers of the published score to cards that say what they are and what is missing.
+
+The human row: how the batches of people score against each other (arXiv 2603.11245).
+
+Every pair of batches is scored as if the first were a simulator; mean and population standard
+deviation are over pairs. The survey of that row is another estimand: other people answered for
+the conversations of batch 1 (``survey_comparable_human-eval-100.json``), and its ± is over tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from usi._version import __version__
+from usi.errors import UsageError
+from usi.estimate import Estimate
+from usi.extraction.profile import get_specs
+from usi.extraction.spec import DIMENSIONS, FeatureSpec
+from usi.extraction.table import SessionTable
+from usi.provenance.signature import build
+from usi.scoring.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
+from usi.scoring.profiles import Profile
+from usi.scoring.published.calibration import Difficulty, frozen, read_difficulty, self_pooled
+from usi.scoring.published.data import SideData, read_side
+from usi.scoring.published.score import (
+    TERMS_WITH_SURVEY,
+    TERMS_WITHOUT_SURVEY,
+    BatchScore,
+    HumanPairs,
+    behaviour,
+    human_eval_scores,
+    human_pairs,
+    index_of_batch,
+    mean_sd,
+    outcome_gaps,
+    survey_scores,
+)
+from usi.scoring.published.survey import SEED
+from usi.scoring.scorecard import (
+    Component,
+    FeatureScore,
+    HumanCard,
+    Index,
+    LeftOut,
+    Scorecard,
+    SimulatorCard,
+    Sizes,
+    Warning_,
+)
+
+NO_INDEX = "the index needs the four dimensions and the outcome of at least one batch: "
+
+
+def missing(reason: str) -> Component:
+    """A component whose data are not there."""
+    return Component(value=None, status="not_assessed", reason=reason)
+
+
+def over_batches(per_batch: Sequence[float | None], n: int, reason: str) -> Component:
+    """Mean and population standard deviation over the batches that have a value (points)."""
+    known = [value for value in per_batch if value is not None]
+    if not known:
+        return missing(reason)
+    mean, sd = mean_sd(known)
+    return Component(value=mean, sd=sd, per_batch=tuple(per_batch), n=n)
+
+
+def dimension_components(batches: Sequence[BatchScore | None], n: int) -> dict[str, Component]:
+    """The four dimensions; `n` = sessions that they rest on."""
+    return {
+        dimension: over_batches(
+            [None if batch is None else batch.dimensions[dimension] for batch in batches],
+            n,
+            "no batch shares a task",
+        )
+        for dimension in DIMENSIONS
+    }
+
+
+def outcome_component(gaps: Sequence[float | None], n: int, reason: str) -> Component:
+    """The outcome, 100 (1 - ECE) points; the ECE itself (0 to 1) stands in its details."""
+    known = [gap for gap in gaps if gap is not None]
+    if not known:
+        return missing(reason)
+    points = over_batches([None if gap is None else (1 - gap) * 100 for gap in gaps], n, reason)
+    mean, sd = mean_sd(known)
+    detail = {
+        "ece": Estimate(value=mean, n=n, unit="share"),
+        "ece_sd": Estimate(value=sd, n=len(known), unit="share"),
+    }
+    return points.model_copy(update={"detail": detail})
+
+
+def index_over_batches(
+    behaviour: Sequence[BatchScore | None],
+    gaps: Sequence[float | None],
+    survey: float | None,
+    outcome_reason: str,
+) -> Index:
+    """The index: mean of its batches; a batch without an outcome gives none.
+
+    Five terms are never silently averaged as six: `terms` says how many there are.
+    """
+    per_batch = [
+        None
+        if batch is None or gap is None
+        else index_of_batch([batch.dimensions[d] for d in DIMENSIONS], gap, survey)
+        for batch, gap in zip(behaviour, gaps, strict=True)
+    ]
+    known = [value for value in per_batch if value is not None]
+    if not known:
+        return Index(value=None, status="not_assessed", reason=NO_INDEX + outcome_reason, terms=0)
+    mean, sd = mean_sd(known)
+    terms = TERMS_WITHOUT_SURVEY if survey is None else TERMS_WITH_SURVEY
+    return Index(value=mean, sd=sd, per_batch=tuple(per_batch), terms=terms, n=len(known))
+
+
+def feature_scores(
+    batches: Sequence[BatchScore],
+    specs: Sequence[FeatureSpec],
+    human: SideData,
+    human_rows: set[int],
+    simulator: SideData,
+    simulator_rows: set[int],
+) -> dict[str, FeatureScore]:
+    """Every feature: raw values of both sides and Dice score, each the mean over batches.
+
+    The human value is the mean over batches of the batch's row; the simulator's value is the mean
+    over batches of the mean row of its runs. Both are raw (rates from 0 to 1), as in the session
+    table, although the published rows multiply rates by 100.
+    """
+    scores: dict[str, FeatureScore] = {}
+    for k, spec in enumerate(specs):
+        scale = float(human.scale[k])
+        people = mean_sd([float(batch.human[k]) for batch in batches])[0] / scale
+        model = mean_sd([float(batch.simulator[k]) for batch in batches])[0] / scale
+        likeness = mean_sd([batch.features[spec.name] * 100 for batch in batches])[0]
+        scores[spec.name] = FeatureScore(
+            dimension=spec.dimension,
+            unit=spec.unit,
+            scored=spec.scored,
+            human=Estimate(value=people, n=len(human_rows), unit=spec.unit),
+            simulator=Estimate(value=model, n=len(simulator_rows), unit=spec.unit),
+            score=Estimate(value=likeness, n=len(batches)),
+            human_hits=_hits(human, human_rows, k),
+            simulator_hits=_hits(simulator, simulator_rows, k),
+        )
+    return scores
+
+
+def _hits(side: SideData, rows: set[int], k: int) -> int:
+    return int((side.values[sorted(rows), k] > 0).sum())
+
+
+def feature_without_score(
+    spec: FeatureSpec, value: float, n: int, hits: int, reason: str
+) -> FeatureScore:
+    """A feature of people alone."""
+    none = Estimate(value=None, status="not_assessed", reason=reason, unit=spec.unit)
+    return FeatureScore(
+        dimension=spec.dimension,
+        unit=spec.unit,
+        scored=spec.scored,
+        human=Estimate(value=value, n=n, unit=spec.unit),
+        simulator=none,
+        score=Estimate(value=None, status="not_assessed", reason=reason),
+        human_hits=hits,
+    )
+
+
+def left_out(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:
+    """Reasons with their counts, sorted by reason; equal reasons add up."""
+    total: dict[str, int] = {}
+    for source in sources:
+        for reason, count in source.items():
+            total[reason] = total.get(reason, 0) + count
+    return tuple(LeftOut(reason=r, count=c) for r, c in sorted(total.items()) if c)
+
+
+ONE_BATCH = "the human row compares batches of people with each other, and the reference has one"
+
+
+def human_card(
+    people: SideData,
+    specs: Sequence[FeatureSpec],
+    difficulty: Difficulty,
+    surveys: Surveys | None,
+    context: ScoreContext,
+) -> HumanCard:
+    """What is said about the reference, with its own row of components."""
+    pairs = human_pairs(people, difficulty.rates, specs)
+    gaps = [] if people.all_rewards_null else pairs.gaps
+    reason = (
+        ONE_BATCH
+        if len(people.groups) < 2
+        else "no session of the reference has a reward"
+        if people.all_rewards_null
+        else difficulty.missing
+    )
+    parts = dimension_components(pairs.behaviour, len(pairs.rows))
+    if not pairs.behaviour:
+        none = ONE_BATCH if len(people.groups) < 2 else "no two batches share a task"
+        parts = {name: missing(none) for name in parts}
+    tasks = {task for own in people.outcomes.values() for task in own} & difficulty.rates.keys()
+    parts["outcome"] = outcome_component(gaps, len(tasks), reason)
+    parts["survey"] = survey = _survey_of_people(people, surveys)
+    # As published: the k-th outcome gap meets the k-th pair, also where a pair before has none.
+    n = min(len(gaps), len(pairs.behaviour))
+    index = index_over_batches(pairs.behaviour[:n], gaps[:n], survey.value, reason)
+    rows = {i for own in people.kept.values() for some in own.values() for i in some}
+    spoken = {i for i in rows if people.spoke[i]}
+    return HumanCard(
+        name=context.human_name,
+        n=Sizes(tasks=len(people.task_set()), sessions=len(spoken), batches=len(people.groups)),
+        components=parts,
+        index=index,
+        features=_features(people, pairs, specs, spoken),
+        left_out=left_out(people.left_out, context.left_out.get("", {})),
+        is_human=context.is_human,
+        synthetic=context.synthetic,
+        licence=context.licence,
+        research_only=context.research_only,
+        redistribute=context.redistribute,
+        terms=context.terms,
+        expires=context.expires,
+    )
+
+
+def _survey_of_people(people: SideData, surveys: Surveys | None) -> Component:
+    if surveys is None:
+        return missing("no survey files given (--surveys DIR)")
+    if HUMAN_EVAL not in surveys:
+        return missing(f"there is no survey_comparable_{HUMAN_EVAL}.json among the surveys")
+    scores = human_eval_scores(people, surveys[HUMAN_EVAL])
+    if not scores:
+        return missing(f"{HUMAN_EVAL} names no conversation of batch 1 with an answered survey")
+    mean, sd = mean_sd(scores)
+    return Component(value=mean, sd=sd, n=len(scores))
+
+
+def _features(
+    people: SideData, pairs: HumanPairs, specs: Sequence[FeatureSpec], spoken: set[int]
+) -> dict[str, FeatureScore]:
+    """Features of the human row: first batch of every pair against the second."""
+    if pairs.behaviour:
+        return feature_scores(pairs.behaviour, specs, people, pairs.rows, people, pairs.rows)
+    found: dict[str, FeatureScore] = {}
+    batches = [people.pooled(batch, people.kept[batch]) for batch in people.groups]
+    rows = [row for row in batches if row is not None]
+    for k, spec in enumerate(specs):
+        if not rows:
+            break
+        value = mean_sd([float(row[k]) for row in rows])[0] / float(people.scale[k])
+        hits = int((people.values[sorted(spoken), k] > 0).sum())
+        found[spec.name] = feature_without_score(spec, value, len(spoken), hits, ONE_BATCH)
+    return found
+
+
+NAME = "tau-usi"
+BEHIND_AUTO = "auto"
+
+
+def score_tables(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+    context: ScoreContext,
+) -> Scorecard:
+    """Score every simulator against the reference by the published definition.
+
+    Parameters
+    ----------
+    human, simulators
+        Session tables of this profile whose keys are assigned.
+    surveys
+        Label -> id -> answers; ``None`` for the five-term index.
+    options, context
+        See their classes.
+
+    Returns
+    -------
+    Scorecard
+        Simulators by falling index, ties by name.
+
+    Raises
+    ------
+    NotScorable
+        Where the public scorer would take missing behaviour for perfect behaviour.
+    UsageError
+        Where a table is of another profile, or there is no simulator.
+    """
+    if not simulators:
+        raise UsageError("there is no simulator to score")
+    for table in (human, *simulators.values()):
+        if table.profile != NAME:
+            raise UsageError(
+                f"a session table of the profile {table.profile!r} can't be scored with "
+                f"{NAME!r}: make it again with: usi features FILES --profile {NAME}"
+            )
+    specs = get_specs(NAME)
+    people = read_side(human, specs, side="human", name="reference", run_ids=options.run_ids)
+    sides = [
+        read_side(table, specs, side="simulated", name=label, run_ids=options.run_ids)
+        for label, table in sorted(simulators.items())
+    ]
+    difficulty = _difficulty(options.difficulty, sides)
+    common = {
+        "profile": NAME,
+        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
+        "source": context.source,
+        "batches": len(people.groups),
+        "ids": None if options.run_ids == BEHIND_AUTO else options.run_ids,
+        "lex": human.lexicon,
+        "bins": difficulty.name,
+        "v": __version__,
+    }
+    cards = [
+        _simulator_card(people, side, specs, difficulty, surveys, common, context) for side in sides
+    ]
+    cards.sort(key=lambda card: (-(card.index.value if card.index.ok else -1.0), card.name))  # type: ignore[operator]
+    ceiling = human_card(people, specs, difficulty, surveys, context)
+    return Scorecard(
+        usi_version=__version__,
+        profile=NAME,
+        signature=_signature_of_all(cards, common),
+        synthetic=context.synthetic,
+        difficulty=difficulty.name,
+        settings={"run_ids": options.run_ids, "human_source": context.source},
+        human=ceiling,
+        simulators=tuple(cards),
+        inputs=context.inputs,
+        warnings=_warnings(context, [ceiling.index.terms, *(c.index.terms for c in cards)]),
+    )
+
+
+def _difficulty(option: str, sides: Sequence[SideData]) -> Difficulty:
+    if option == "frozen":
+        return frozen()
+    if option == "self":
+        return self_pooled(run for side in sides for run in side.outcomes.values())
+    return read_difficulty(option)
+
+
+def _simulator_card(
+    people: SideData,
+    side: SideData,
+    specs: Sequence[FeatureSpec],
+    difficulty: Difficulty,
+    surveys: Surveys | None,
+    common: Mapping[str, object],
+    context: ScoreContext,
+) -> SimulatorCard:
+    found = behaviour(people, side, specs)
+    gaps, reason = _gaps(people, side, difficulty)
+    parts = dimension_components(found.batches, len(found.rows))
+    tasks = _outcome_tasks(people, side, difficulty)
+    parts["outcome"] = outcome_component(gaps, len(tasks), reason)
+    survey, imputed = _survey(people, side.name, surveys)
+    parts["survey"] = survey
+    index = index_over_batches(found.batches, gaps, survey.value, reason)
+    dropped = dict(side.left_out)
+    kept = {i for own in side.kept.values() for rows in own.values() for i in rows}
+    unmatched = sum(1 for i in kept if side.spoke[i] and i not in found.rows)
+    dropped["session: the reference has no session of this task (behaviour)"] = unmatched
+    dropped["survey: no valid answer, drawn at random as published"] = imputed
+    reference_tasks = people.task_set()
+    signature = build(
+        "USI",
+        {
+            **common,
+            "terms": index.terms or None,
+            "runs": len(found.runs),
+            "tasks": len(found.tasks),
+            "seed": SEED if survey.ok else None,
+        },
+    )
+    return SimulatorCard(
+        name=side.name,
+        n=Sizes(
+            tasks=len(found.tasks),
+            sessions=len(found.rows),
+            runs=len(found.runs),
+            batches=len(found.scored),
+        ),
+        components=parts,
+        index=index,
+        features=feature_scores(found.scored, specs, people, found.human_rows, side, found.rows),
+        left_out=left_out(dropped, context.left_out.get(side.name, {})),
+        warnings=_side_warnings(side),
+        signature=str(signature),
+        coverage=Estimate(
+            value=len(found.tasks) / len(reference_tasks), n=len(reference_tasks), unit="share"
+        ),
+    )
+
+
+def _gaps(
+    people: SideData, side: SideData, difficulty: Difficulty
+) -> tuple[list[float | None], str]:
+    """Outcome gaps by batch, and the reason for the case that there is none."""
+    for data in (people, side):
+        if data.all_rewards_null:
+            who = "the reference" if data is people else "the simulator"
+            return [None] * len(people.groups), f"no session of {who} has a reward"
+    return outcome_gaps(people, side, difficulty.rates), difficulty.missing
+
+
+def _outcome_tasks(people: SideData, side: SideData, difficulty: Difficulty) -> set[str]:
+    humans = {task for own in people.outcomes.values() for task in own}
+    own = {task for run in side.outcomes.values() for task in run}
+    return humans & own & difficulty.rates.keys()
+
+
+def _survey(people: SideData, label: str, surveys: Surveys | None) -> tuple[Component, int]:
+    """Survey component, and how many answers were drawn."""
+    if surveys is None:
+        return missing("no survey files given (--surveys DIR)"), 0
+    if label not in surveys:
+        return missing(f"there is no survey_comparable_{label}.json among the surveys"), 0
+    result = survey_scores(people, surveys[label])
+    reason = "people answered no item of a conversation that the survey file names"
+    return over_batches(result.means, result.tasks, reason), result.imputed
+
+
+def _signature_of_all(cards: Sequence[SimulatorCard], common: Mapping[str, object]) -> str:
+    """One signature for the card: fields that differ between simulators list their values."""
+    from usi.provenance.signature import parse
+
+    each = [parse(card.signature).fields for card in cards]
+    own: dict[str, object] = {}
+    for name in ("terms", "runs", "tasks", "seed"):
+        values = sorted({fields[name] for fields in each if name in fields}, key=int)
+        own[name] = "+".join(values) or None
+    return str(build("USI", {**common, **own}))
+
+
+def _side_warnings(side: SideData) -> tuple[Warning_, ...]:
+    if not side.several_per_task:
+        return ()
+    text = "several sessions share a task and a run; each counts in the means"
+    return (Warning_(code="several_sessions_per_task", message=text),)
+
+
+def _warnings(context: ScoreContext, terms: Sequence[int]) -> tuple[Warning_, ...]:
+    found = [Warning_(code=code, message=message) for code, message in context.warnings]
+    if len({count for count in terms if count}) > 1:
+        found.append(
+            Warning_(
+                code="mixed_terms",
+                message=(
+                    "some indices have six terms (with the survey) and some have five: USI(5) "
+                    "and USI(6) are not comparable"
+                ),
+            )
+        )
+    return tuple(found)
+
+
+PROFILE = Profile(
+    name=NAME,
+    tag=NAME,
+    index="USI",
+    description="the published User-Sim Index (arXiv 2603.11245), with its oddities",
+    score_tables=score_tables,
+)

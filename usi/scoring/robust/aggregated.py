@@ -1,0 +1,247 @@
+"""A reference that is sums by task alone: a population of stand-ins with the same sums.
+
+Everything of the profile that rests on a task's sums, counts, second moments, outcome counts and
+answer counts is a function of these numbers. Stand-ins are made up so that every such number is
+that of the people; which of them has which value means nothing. What needs a real session
+(batches among themselves, two-sample tests, distances, surveys by session) is not assessed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from usi.errors import InputError, UsageError
+from usi.estimate import not_assessed
+from usi.extraction.profile import get_profile
+from usi.extraction.table import SessionTable, table_schema
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import Reference
+from usi.scoring.robust.scorable import Scorable
+
+if TYPE_CHECKING:
+    from usi.scoring.scorecard import FeatureScore, Scorecard
+
+Array = NDArray[np.float64]
+
+NO_SESSIONS = "the reference is an aggregate: it holds sums by task and no session"
+TASK_COLUMNS = ("domain", "difficulty")
+"""What subgroups of an aggregate can be made by."""
+
+
+@dataclass(frozen=True)
+class AggregateTable(SessionTable):
+    """Stand-ins as a session table, with what the sums do not say.
+
+    Attributes
+    ----------
+    matrix
+        Natural feature values of the stand-ins, shape (sessions, features).
+    verdicts
+        Which features the people can be scored with.
+    left_out
+        Sessions that were not added up, by reason.
+    """
+
+    matrix: Array = field(default_factory=lambda: np.empty((0, 0)))
+    verdicts: Mapping[str, Scorable] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def people(self, own: RobustOptions) -> Reference:
+        """The human side of a scoring.
+
+        Raises
+        ------
+        UsageError
+            For choices that need sessions.
+        """
+        refuse_choices(own)
+        return Reference(
+            self.frame,
+            self.matrix,
+            get_profile(self.profile).specs,
+            dict(self.verdicts),
+            aggregated=True,
+        )
+
+
+def refuse_choices(own: RobustOptions) -> None:
+    """Refuse what an aggregate can't answer, with the way out.
+
+    Raises
+    ------
+    UsageError
+    """
+    asked = [
+        flag
+        for flag, given in (
+            ("--human-runs", bool(own.human_runs)),
+            ("--human-where", bool(own.human_where)),
+            ("--group", own.group is not None),
+            ("--strata", own.strata is not None),
+            ("--cluster", own.cluster != "task"),
+            ("--by", bool(set(own.subgroups) - set(TASK_COLUMNS))),
+        )
+        if given
+    ]
+    if asked:
+        raise UsageError(f"{', '.join(asked)}: {NO_SESSIONS}; score against the corpus itself")
+
+
+def moments(values: Array, hits: int, total: float, squares: float) -> None:
+    """Fill `values` with numbers of 0 or more that have these hits, sum and sum of squares.
+
+    With h hits of mean m and variance v: h - 1 values m - sqrt(v / (h - 1)) and one
+    m + sqrt(v (h - 1)); the rest is 0. They are above 0 wherever any h values above 0 with these
+    sums exist.
+    """
+    values[:] = 0.0
+    if not hits:
+        return
+    mean = total / hits
+    spread = max(0.0, squares / hits - mean * mean)
+    if hits == 1:
+        values[0] = total
+        return
+    values[: hits - 1] = mean - np.sqrt(spread / (hits - 1))
+    values[hits - 1] = mean + np.sqrt(spread * (hits - 1))
+
+
+def stand_ins(
+    rows: pl.DataFrame, *, profile: str, batches: int, agents: tuple[str, ...], file: str
+) -> tuple[pl.DataFrame, Array]:
+    """Session table and values of the stand-ins of all tasks.
+
+    Parameters
+    ----------
+    rows
+        One row a task, as `usi.scoring.aggregate` writes them.
+    batches
+        Number of batches that the people had.
+    agents
+        Agents that they talked to.
+    file
+        For messages.
+    """
+    chosen = get_profile(profile)
+    names = [spec.name for spec in chosen.specs]
+    sizes = rows["sessions"].to_list()
+    matrix = np.full((sum(sizes), len(names)), np.nan)
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("session_id", "domain", "task", "batch", "reward",
+                              "outcome_label", "survey", "user_turns")
+    }  # fmt: skip
+    at = 0
+    for number, row in enumerate(rows.iter_rows(named=True)):
+        n = int(row["sessions"])
+        for k, (name, spec) in enumerate(zip(names, chosen.specs, strict=True)):
+            count = int(row[f"{name}.n"])
+            if count > n:
+                text = f"task {row['task']!r} has more values than sessions"
+                raise InputError(text, file=file, field=f"{name}.n")
+            part = matrix[at : at + count, k]
+            moments(part, int(row[f"{name}.hits"]), row[f"{name}.sum"], row[f"{name}.squares"])
+            if spec.scale == "ratio":  # sums of logarithms
+                np.exp(part, out=part)
+        outcomes = _outcomes(row["outcomes"], n, number, batches)
+        sheets = _sheets(row["survey"], [slot for slot, _, _ in outcomes])
+        share, rest = divmod(int(row["user_turns"]), n)
+        for i, (slot, reward, label) in enumerate(outcomes):
+            columns["session_id"].append(f"{row['task']}#{i + 1}")
+            columns["domain"].append(row["domain"])
+            columns["task"].append(row["task"])
+            columns["batch"].append(slot + 1)
+            columns["reward"].append(reward)
+            columns["outcome_label"].append(label)
+            columns["survey"].append(json.dumps(sheets[i]) if sheets[i] else None)
+            columns["user_turns"].append(share + (i < rest))
+        at += n
+    schema = table_schema(chosen)
+    total = len(columns["task"])
+    fixed: dict[str, list[Any]] = {
+        "seq": list(range(total)),
+        "side": ["human"] * total,
+        "simulator": [""] * total,
+        "layout": ["aggregate"] * total,
+        "status": ["ok"] * total,
+        "keep": [True] * total,
+        "keep_is_false": [False] * total,
+        "agent": [agents[i % len(agents)] if agents else None for i in range(total)],
+        "task_id": columns["task"],
+    }
+    found = {**fixed, **columns}
+    series = [
+        pl.Series(name, found.get(name, [None] * total), dtype=dtype)
+        for name, dtype in schema.items()
+    ]
+    return pl.DataFrame(series), matrix
+
+
+def _outcomes(
+    text: str, n: int, number: int, batches: int
+) -> list[tuple[int, float | None, str | None]]:
+    """Batch, reward and label of each stand-in of a task."""
+    found: list[tuple[int, float | None, str | None]] = []
+    for slot, reward, label, count in json.loads(text):
+        for _ in range(count):
+            # Where every batch had one session, which one it was is not kept: all serve in turn.
+            place = (number + len(found)) % batches if slot is None else int(slot)
+            found.append((place, reward, label))
+    return found[:n]
+
+
+def _sheets(text: str | None, slots: list[int]) -> list[dict[str, str]]:
+    """Answers of each stand-in: by item, in any order within its batch."""
+    sheets: list[dict[str, str]] = [{} for _ in slots]
+    for item, counts in (json.loads(text) if text else {}).items():
+        free: dict[int | None, list[int]] = {None: list(range(len(slots)))}
+        for i, slot in enumerate(slots):
+            free.setdefault(slot, []).append(i)
+        for slot, answer, count in counts:
+            for _ in range(count):
+                i = free[slot].pop(0)
+                if answer is not None:
+                    sheets[i][item] = answer
+    return sheets
+
+
+def without_sessions(card: Scorecard) -> Scorecard:
+    """The card of an aggregate: what needs sessions says that they are not there."""
+    from usi.scoring.scorecard import TwoSample, Warning_
+
+    none = not_assessed(NO_SESSIONS)
+    tests = tuple(
+        TwoSample(classifier=kind, mode="full", auc=not_assessed(NO_SESSIONS, unit="share"))
+        for kind in ("logistic", "forest")
+    )
+
+    def distant(features: Mapping[str, FeatureScore]) -> dict[str, FeatureScore]:
+        distance = {name: not_assessed(NO_SESSIONS) for name in ("wasserstein", "jensen_shannon")}
+        return {k: f.model_copy(update={"distance": distance}) for k, f in features.items()}
+
+    simulators = tuple(
+        part.model_copy(
+            update={
+                "two_sample": tests,
+                "spread_index": none,
+                "correlation_difference": none,
+                "features": distant(part.features),
+                "style": distant(part.style),
+            }
+        )
+        for part in card.simulators
+    )
+    settings = {**card.settings, "reference": "aggregate"}
+    text = (
+        "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
+        "distances, signs of gaming and of collapse, and people among themselves are not assessed"
+    )
+    warnings = (*card.warnings, Warning_(code="aggregate", message=text))
+    update = {"simulators": simulators, "settings": settings, "warnings": warnings}
+    return card.model_copy(update=update)

@@ -1,0 +1,120 @@
+"""Floor anchors: what a degenerate user would score. A score means something only between its
+floor and its ceiling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import polars as pl
+
+from usi.errors import NotScorable
+from usi.estimate import Estimate, not_assessed
+from usi.extraction.spec import DIMENSIONS
+from usi.records import Session, Turn
+from usi.scoring.robust.aggregated import NO_SESSIONS
+from usi.scoring.robust.bounds import tidy
+from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
+from usi.scoring.robust.reference import Reference, reference
+from usi.scoring.robust.study import Study, study
+
+CONSTANT_TEXT = "ok"
+"""What the constant user says in every turn: the same short acknowledgement."""
+CONSTANT = "constant_user"
+ECHO = "echo_of_the_agent"
+OTHER_DOMAIN = "people_of_another_domain"
+FLOOR_REPLICATES = 100
+"""Floors are shown without bounds; their few replicates only tell what can be assessed."""
+
+
+def constant_session(turns: int) -> Session:
+    """A user who says "ok" in each of so many turns."""
+    return Session(
+        session_id=CONSTANT,
+        turns=tuple(Turn("user", CONSTANT_TEXT) for _ in range(max(1, turns))),
+        simulator=CONSTANT,
+    )
+
+
+def echo_sessions(sessions: Iterable[Session]) -> Iterator[Session]:
+    """A user who repeats the agent's last message (an opening "ok" where there is none)."""
+    for session in sessions:
+        turns: list[Turn] = []
+        last: object = CONSTANT_TEXT
+        for turn in session.turns:
+            if turn.role == "user" and not turn.is_action:
+                turns.append(Turn("user", last))
+            elif turn.role == "assistant" and isinstance(turn.content, str) and turn.content:
+                turns.append(turn)
+                last = turn.content
+        yield Session(
+            session_id=session.session_id,
+            turns=tuple(turns),
+            simulator=ECHO,
+            domain=session.domain,
+            task_id=session.task_id,
+            meta=session.meta,  # both parties speak the language that it declares
+        )
+
+
+def constant_frame(human: pl.DataFrame, profile: str) -> pl.DataFrame:
+    """Session table of the constant user: one session beside each human one, with its keys.
+
+    The number of turns is the people's mean (rounded), so that it tells nothing of the task.
+    """
+    from usi.extraction.extract import extract_table
+
+    mean = float(human["user_turns"].mean() or 1)  # type: ignore[arg-type]
+    one = extract_table([constant_session(round(mean))], profile=profile, side="simulated").frame
+    keys = human.select(
+        "session_id", "domain", "task", "participant", run=pl.col("batch").cast(pl.String)
+    )
+    own = one.drop(keys.columns)
+    return pl.concat([own[[0] * keys.height], keys], how="horizontal").select(one.columns)
+
+
+def behaviour_mean(result: Study) -> Estimate:
+    """Mean of the dimensions of chat that are assessed; all four, or nothing."""
+    missing = [name for name in DIMENSIONS if name not in result.scores]
+    if missing:
+        return not_assessed(f"{missing[0]}: {result.reasons[missing[0]]}")
+    values = [result.scores[name].raw for name in DIMENSIONS]
+    return Estimate(value=tidy(sum(values) / len(values)), n=len(values))
+
+
+def anchor(ref: Reference, frame: pl.DataFrame, options: RobustOptions) -> Study | None:
+    """Score a degenerate user; ``None`` where nothing can be scored."""
+    own = replace(options, replicates=FLOOR_REPLICATES, tasks="common", strata=None)
+    try:
+        return study(ref, frame, own)
+    except NotScorable:
+        return None
+
+
+def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
+    """People of one domain against people of another (unpaired), mean over pairs of domains.
+
+    How unlike people are to people when only their tasks differ: the mean of the dimensions.
+    Every domain with enough people meets the next one in sorted order.
+    """
+    if ref.aggregated:
+        return not_assessed(NO_SESSIONS)
+    sizes = ref.frame["domain"].drop_nulls().value_counts()
+    domains = sorted(sizes.filter(pl.col("count") >= MIN_SIMULATOR_SESSIONS)["domain"])
+    if len(domains) < 2:
+        return not_assessed(
+            f"needs {MIN_SIMULATOR_SESSIONS} human sessions in each of two domains at least"
+        )
+    own = replace(
+        options, replicates=FLOOR_REPLICATES, design="unpaired", strata=None, cluster="task"
+    )
+    values = []
+    for domain, following in zip(domains, [*domains[1:], domains[0]], strict=True):
+        here = ref.frame.filter(pl.col("domain") == domain)
+        there = ref.frame.filter(pl.col("domain") == following)
+        result = behaviour_mean(study(reference(here, ref.specs), there, own))
+        if result.value is not None:
+            values.append(result.value)
+    if not values:
+        return not_assessed("no domain has enough people for the dimensions")
+    return Estimate(value=tidy(sum(values) / len(values)), n=len(values))

@@ -1,0 +1,148 @@
+"""The human row of a robust scorecard: what the people are, and how they agree among themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from usi.estimate import Estimate, not_assessed
+from usi.extraction.spec import HARNESS, FeatureSpec
+from usi.scoring.options import ScoreContext
+from usi.scoring.robust.aggregated import NO_SESSIONS
+from usi.scoring.robust.batches import MOST_SPLITS, Context, icc1
+from usi.scoring.robust.bounds import maybe, tidy
+from usi.scoring.robust.left_out import merged, no_gaps
+from usi.scoring.robust.reference import Reference
+from usi.scoring.robust.scorable import natural, scored_values
+from usi.scoring.robust.survey import sheets
+from usi.scoring.robust.terms import PARTS
+from usi.scoring.scorecard import (
+    COMPONENTS,
+    Component,
+    FeatureScore,
+    HumanCard,
+    Index,
+    LeftOut,
+    Sizes,
+    Warning_,
+)
+
+NO_SURVEY = "people answered no survey"
+ONE_BATCH = "people are compared with each other over at least two batches of the same tasks"
+
+
+def human_card(
+    ref: Reference,
+    context: ScoreContext,
+    among: Context | None,
+    dropped: dict[str, int],
+    warnings: tuple[Warning_, ...] = (),
+) -> HumanCard:
+    """What is said about the reference.
+
+    Parameters
+    ----------
+    ref
+        The human sessions that count.
+    context
+        What is known about the inputs.
+    among
+        One batch against another; ``None`` where the reference has no tasks.
+    dropped
+        Sessions of the reference that no simulator was compared with, by reason.
+    """
+    parts: dict[str, Component] = {}
+    alone = _alone(ref, among)
+    survey = "see human_kappa of the simulators" if any(sheets(ref.frame)) else NO_SURVEY
+    for name in COMPONENTS:
+        value = among.components.get(name) if among else None
+        if value is None:
+            reason = survey if name == "survey" else alone
+            parts[name] = Component(value=None, status="not_assessed", reason=reason)
+        else:
+            parts[name] = Component(value=maybe(value))
+    index = Index(
+        value=None,
+        status="not_assessed",
+        reason=alone,
+        name="USI-R",
+        terms=0,
+        terms_possible=len(PARTS),
+    )
+    if among is not None and among.index is not None:
+        index = Index(value=among.index, name="USI-R", terms=len(PARTS), terms_possible=len(PARTS))
+    frame = ref.frame
+    left: tuple[LeftOut, ...] = merged(dropped, context.left_out.get("", {}))
+    return HumanCard(
+        name=context.human_name,
+        n=Sizes(
+            tasks=frame["task"].drop_nulls().n_unique(),
+            sessions=frame.height,
+            batches=frame["batch"].drop_nulls().n_unique() or None,
+            turns=int(frame["user_turns"].sum()),
+        ),
+        components=parts,
+        index=index,
+        features={spec.name: _feature(ref, k, spec) for k, spec in enumerate(ref.specs)},
+        left_out=left,
+        warnings=warnings,
+        is_human=context.is_human,
+        synthetic=context.synthetic,
+        licence=context.licence,
+        research_only=context.research_only,
+        redistribute=context.redistribute,
+        terms=context.terms,
+        expires=context.expires,
+    )
+
+
+def _alone(ref: Reference, among: Context | None) -> str:
+    """Why people are not compared with each other, where they are not."""
+    batches = ref.frame["batch"].drop_nulls().n_unique()
+    if ref.aggregated:
+        return NO_SESSIONS
+    if batches < 2:
+        return ONE_BATCH
+    if among is None:
+        return f"no tasks are known that the {batches} batches share"
+    most = f"the {MOST_SPLITS} largest of {batches}" if batches > MOST_SPLITS else f"{batches}"
+    return (
+        f"people are compared batch by batch ({most}), and some two of these batches share too "
+        "little for every component"
+    )
+
+
+def _feature(ref: Reference, column: int, spec: FeatureSpec) -> FeatureScore:
+    values = scored_values(ref.values, ref.specs)[:, column]
+    known = ~np.isnan(values)
+    n = int(known.sum())
+    none = not_assessed("the reference stands on one side alone")
+    if n:
+        mean = natural(float(values[known].mean()), spec)
+        human = Estimate(value=tidy(mean), n=n, unit=spec.unit)
+    else:
+        reason = no_gaps(ref.frame) if spec.harness else "no session has a value"
+        human = not_assessed(reason, unit=spec.unit)
+    verdict = ref.verdicts[spec.name]
+    return FeatureScore(
+        dimension=spec.dimension,
+        unit=spec.unit,
+        scored=spec.scored and verdict.reason is None,
+        note=HARNESS if spec.harness else None,
+        human=human,
+        simulator=not_assessed("the reference stands on one side alone", unit=spec.unit),
+        score=none,
+        icc=_icc(ref.frame, values, known),
+        human_hits=verdict.hits,
+    )
+
+
+def _icc(frame: pl.DataFrame, values: np.ndarray, known: np.ndarray) -> Estimate:
+    sums = (
+        pl.DataFrame({"task": frame["task"], "x": values})
+        .filter(pl.Series(known) & pl.col("task").is_not_null())
+        .group_by("task")
+        .agg(s=pl.col("x").sum(), q=(pl.col("x") ** 2).sum(), n=pl.len())
+        .sort("task")
+    )
+    return icc1(*(sums[c].to_numpy().astype(np.float64) for c in ("s", "q", "n")))

@@ -1,0 +1,334 @@
+"""The profile `robust`: session tables -> scorecard with USI-R, bounds, and what limits them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from usi._version import __version__
+from usi.errors import NotScorable, UsageError
+from usi.estimate import Estimate, not_assessed
+from usi.extraction.language_packs import languages_in
+from usi.extraction.profile import get_profile as get_feature_profile
+from usi.extraction.table import SessionTable
+from usi.provenance.record import sha256_bytes
+from usi.provenance.signature import build, parse
+from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+from usi.scoring.robust.aggregated import NO_SESSIONS, AggregateTable
+from usi.scoring.robust.batches import Context, versus_humans
+from usi.scoring.robust.difficulty import Pool
+from usi.scoring.robust.floors import (
+    CONSTANT,
+    ECHO,
+    FLOOR_REPLICATES,
+    OTHER_DOMAIN,
+    anchor,
+    constant_frame,
+    other_domain,
+)
+from usi.scoring.robust.human_card import human_card
+from usi.scoring.robust.left_out import (
+    language_counts,
+    outcome_counts,
+    repair_counts,
+    session_reasons,
+    stamp_counts,
+)
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.reference import Reference, chosen, reference
+from usi.scoring.robust.scorable import frozen_verdicts
+from usi.scoring.robust.simulator_card import Anchors, simulator_card
+from usi.scoring.robust.study import Study, study
+from usi.scoring.robust.sums import to_frame
+from usi.scoring.robust.survey import survey_frame, survey_side
+from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
+
+NAME = "robust"
+INDEX = "USI-R"
+
+
+def robust_options(options: ScoreOptions) -> RobustOptions:
+    """Choices of this profile, with the seed of the scoring."""
+    own = options.robust or RobustOptions()
+    return own if own.seed == options.seed else replace(own, seed=options.seed)
+
+
+def pool_of(difficulty: str) -> Pool | None:
+    """Difficulty pool by option: ``frozen``, a file, or ``none`` (no pool).
+
+    Raises
+    ------
+    UsageError
+        For ``self``: the outcomes being scored can't make their own bins.
+    """
+    from usi.scoring.published.calibration import frozen, read_difficulty
+
+    if difficulty == "none":
+        return None
+    if difficulty == "self":
+        raise UsageError(
+            "--difficulty self bins on the outcomes that are being scored (regression to the "
+            "mean); the profile robust takes frozen, none or a file of other simulators' outcomes"
+        )
+    found = frozen() if difficulty == "frozen" else read_difficulty(difficulty)
+    return Pool(found.name, found.rates)
+
+
+def _checked(table: SessionTable) -> pl.DataFrame:
+    if table.profile.partition("@")[0] != NAME:
+        raise UsageError(
+            f"a session table of the profile {table.profile!r} can't be scored with {NAME!r}: "
+            f"make it again with: usi features FILES --profile {NAME}"
+        )
+    return table.frame
+
+
+def _people(human: pl.DataFrame, own: RobustOptions) -> tuple[pl.DataFrame, Reference]:
+    """Human sessions that are compared; the whole corpus decides which features are scored."""
+    specs = get_feature_profile(NAME).specs
+    people = chosen(human, own, human=True)
+    ref = reference(people, specs)
+    if people.height == human.height:
+        return people, ref
+    corpus = reference(human, specs).verdicts
+    verdicts = {
+        name: replace(part, reason=corpus[name].reason, rare=corpus[name].rare)
+        for name, part in ref.verdicts.items()
+    }
+    return people, replace(ref, verdicts=verdicts)
+
+
+def prepare(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    options: ScoreOptions,
+) -> tuple[Reference, pl.DataFrame, dict[str, tuple[pl.DataFrame, Study]], RobustOptions]:
+    """Score every simulator; the human side, its table, and table and study by label.
+
+    Raises
+    ------
+    NotScorable, UsageError
+        See `score_tables`.
+    """
+    if not simulators:
+        raise UsageError("there is no simulator to score")
+    own = robust_options(options)
+    pool = None if own.strata else pool_of(options.difficulty)
+    if isinstance(human, AggregateTable):
+        people, ref = human.frame, human.people(own)
+    else:
+        people, ref = _people(_checked(human), own)
+    if human.scorable is not None:
+        verdicts = frozen_verdicts(ref.verdicts, human.scorable)
+        ref = replace(ref, verdicts=verdicts, frozen=True)
+    found: dict[str, tuple[pl.DataFrame, Study]] = {}
+    for label, table in sorted(simulators.items()):
+        frame = chosen(_checked(table), own, human=False)
+        try:
+            found[label] = frame, study(ref, frame, own, pool=pool)
+        except NotScorable as error:
+            raise NotScorable(f"{label}: {error}") from error
+    return ref, people, found, own
+
+
+def score_tables(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+    context: ScoreContext,
+) -> Scorecard:
+    """Score every simulator against the reference; parameters as for every profile.
+
+    Returns
+    -------
+    Scorecard
+        Simulators by falling USI-R, those without one last, ties by name.
+
+    Raises
+    ------
+    NotScorable
+        Where a side has no session that counts, or a paired design covers less than 95 % of the
+        reference's tasks (the message names the ways out).
+    UsageError
+        For a table of another profile, no simulator, or options that do not fit the data.
+    """
+    ref, people, studies, own = prepare(human, simulators, options)
+    pool = None if own.strata else pool_of(options.difficulty)
+    anchors = _anchors(ref, own, context)
+    lexicon = human.lexicon
+    cards: list[SimulatorCard] = []
+    for label, (frame, result) in studies.items():
+        survey = survey_side(result, label, surveys, own)
+        card = simulator_card(
+            label,
+            result,
+            frame,
+            survey=survey,
+            anchors=anchors,
+            options=own,
+            pool=pool,
+            context=context,
+            signature=_signature(result, survey.design if survey.pairs else None, lexicon,
+                                 options, own, context),
+        )  # fmt: skip
+        cards.append(card)
+    cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
+    first = next(iter(studies.values()))[1]
+    dropped = (
+        session_reasons(people, replace(first.design, paired=False))
+        + repair_counts(people)
+        + stamp_counts(people)
+        + language_counts(people)
+        + outcome_counts(first.success, human=True)
+        + Counter(human.left_out if isinstance(human, AggregateTable) else {})
+    )
+    return Scorecard(
+        usi_version=__version__,
+        profile=get_feature_profile(NAME).tag,
+        signature=_common_signature(cards),
+        synthetic=context.synthetic,
+        difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
+        settings=_settings(own, options, context),
+        human=human_card(ref, context, _among(ref, own, pool), dropped),
+        simulators=tuple(cards),
+        inputs=context.inputs,
+        warnings=tuple(Warning_(code=c, message=m) for c, m in context.warnings),
+    )
+
+
+def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Anchors:
+    people = ref.frame.select("session_id", run=pl.col("batch").cast(pl.String))
+
+    def studies() -> Iterator[tuple[str, Study | None]]:
+        yield CONSTANT, anchor(ref, constant_frame(ref.frame, NAME), own)
+        for name, table in context.anchors.items():
+            same = table.frame.join(people, on=people.columns, how="semi", nulls_equal=True)
+            yield name, anchor(ref, same, own)
+
+    others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
+    if ECHO not in context.anchors:
+        why = "a session table holds no message of the agent to echo"
+        others[ECHO] = not_assessed(NO_SESSIONS if ref.aggregated else why)
+    found = Anchors.of(studies(), others)
+    # The best of all floors is not known where one of them can't be made.
+    return replace(found, scores={}) if ref.aggregated else found
+
+
+def _among(ref: Reference, own: RobustOptions, pool: Pool | None) -> Context | None:
+    """One human batch against another over all tasks, whatever simulators are scored."""
+    if ref.aggregated:
+        return None
+    batches = pl.col("batch").cast(pl.String)
+    people = replace(own, replicates=FLOOR_REPLICATES, design="auto", tasks="common")
+    result = study(ref, ref.frame.with_columns(run=batches), people, pool=pool)
+    return versus_humans(result, bounds=False) if result.design.paired else None
+
+
+def _settings(own: RobustOptions, options: ScoreOptions, context: ScoreContext) -> dict[str, str]:
+    return {
+        "run_ids": options.run_ids,
+        "human_source": context.source,
+        "design": own.design,
+        "tasks": own.tasks,
+        "cluster": own.cluster,
+        "replicates": str(own.replicates),
+        "c2st": own.c2st,
+        "seed": str(own.seed),
+    }
+
+
+def _signature(
+    result: Study,
+    survey: str | None,
+    lexicon: str,
+    options: ScoreOptions,
+    own: RobustOptions,
+    context: ScoreContext,
+) -> str:
+    source = result.bins.source if "outcome" in result.terms else "none"
+    subset = [
+        f"{side}{'+'.join(labels)}"
+        for side, labels in (
+            ("h", (*own.human_runs, *own.human_where)),
+            ("s", (*own.simulator_runs, *own.simulator_where)),
+        )
+        if labels
+    ]
+    if own.tasks == "common" and result.design.human_only:
+        subset.append("common")
+    fields = {
+        "profile": get_feature_profile(NAME).tag,
+        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
+        "source": context.source,
+        "design": "paired" if result.design.paired else "unpaired",
+        "cluster": own.cluster if own.group is None else f"{own.cluster}@{own.group}",
+        "batches": len(result.human.splits),
+        "runs": len(result.simulator.splits),
+        "tasks": len(result.simulator.units),
+        "subset": ",".join(subset) or None,
+        "ids": None if options.run_ids == "auto" else options.run_ids,
+        "features": _scored_set(result),
+        "lex": lexicon,
+        "lang": _languages(result),
+        "bins": source.removeprefix("pool:").replace(":", "@"),
+        "reward": None if result.success.threshold is None else f"{result.success.threshold:g}",
+        "survey": survey,
+        "boot": f"{own.replicates}-{own.cluster}",
+        "c2st": None if own.c2st == "off" else own.c2st,
+        "seed": own.seed,
+        "v": __version__,
+    }
+    return str(build(INDEX, fields))
+
+
+def _languages(result: Study) -> str | None:
+    """Languages other than English on each side; ``None`` where there are none."""
+    sides = (("h", result.reference.frame), ("s", result.frame))
+    found = [f"{side}{'+'.join(own)}" for side, f in sides if (own := languages_in(f))]
+    return ",".join(found) or None
+
+
+def _scored_set(result: Study) -> str:
+    """How many features are scored, and the first digits of the hash of their names."""
+    names = sorted(name for own in result.selections.values() for name in own.scored)
+    frozen = "+frozen" if result.reference.frozen else ""
+    return f"{len(names)}@{sha256_bytes(','.join(names).encode())[:4]}{frozen}"
+
+
+def _common_signature(cards: Sequence[SimulatorCard]) -> str:
+    """One signature for the card: a field that differs between simulators lists its values."""
+    each = [parse(card.signature).fields for card in cards]
+    names = dict.fromkeys(name for fields in each for name in fields)
+    return str(build(INDEX, {n: "+".join(sorted({f[n] for f in each if n in f})) for n in names}))
+
+
+def task_sums(
+    human: SessionTable,
+    simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+) -> pl.DataFrame:
+    """Per-task sums of every comparison: what compare, rank and the regression gate read.
+
+    Returns
+    -------
+    pl.DataFrame
+        Rows of `usi.scoring.robust.sums.to_frame` for both sides of every simulator, and rows of
+        side ``survey`` with the joint answers. No text of a session stands in it.
+    """
+    cheap = replace(robust_options(options), replicates=100)
+    _, _, studies, own = prepare(human, simulators, replace(options, robust=cheap))
+    parts: list[pl.DataFrame] = []
+    for label, (_, result) in studies.items():
+        parts.append(to_frame(result.human, name="human", simulator=label))
+        parts.append(to_frame(result.simulator, name="simulated", simulator=label))
+        answers = survey_frame(survey_side(result, label, surveys, own), result, label)
+        if answers is not None:
+            parts.append(answers)
+    return pl.concat(parts, how="diagonal_relaxed")

@@ -1,0 +1,257 @@
+"""One simulator against one human reference, from session tables to scored components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from usi.errors import NotScorable
+from usi.scoring.robust.bounds import Interval, Score, interval_rule, score_terms
+from usi.scoring.robust.ceiling import ceilings, perfect_errors
+from usi.scoring.robust.design import Design, detect_design, placement, require_column
+from usi.scoring.robust.difficulty import Bins, Pool, assign_bins
+from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.outcome import Success, label_indicators, other_agents, successes
+from usi.scoring.robust.reference import Reference, scorable_rows
+from usi.scoring.robust.scorable import Selection, scored_values, select, session_values
+from usi.scoring.robust.sums import SideSums, side_sums
+from usi.scoring.robust.terms import Contrast, Terms, all_terms, contrast, with_cells
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A simulator against the reference, scored.
+
+    Attributes
+    ----------
+    reference, frame, values
+        The human side, and the simulator's sessions that count with their natural values.
+    design, unit_name
+        The design, and what is resampled.
+    success, bins
+        Outcomes of both sides and their difficulty bins.
+    human, simulator
+        Sums of both sides.
+    on_simulator
+        See `usi.scoring.robust.difficulty.Bins`.
+    selections
+        Features scored in each dimension.
+    data
+        Means, errors, replicates.
+    terms, scores, ceiling
+        By component; a component that can't be assessed is absent, `reasons` says why.
+    rule
+        How standard errors become bounds.
+    seed
+        Seed of its draws.
+    """
+
+    reference: Reference
+    frame: pl.DataFrame
+    values: Array
+    design: Design
+    unit_name: str
+    success: Success
+    bins: Bins
+    human: SideSums
+    simulator: SideSums
+    selections: dict[str, Selection]
+    data: Contrast
+    terms: dict[str, Terms]
+    scores: dict[str, Score]
+    ceiling: dict[str, float]
+    reasons: dict[str, str]
+    rule: Interval
+    seed: int
+
+    @property
+    def on_simulator(self) -> bool:
+        """Whether the simulator's sessions have bins of their own."""
+        return self.bins.on_simulator or not self.design.paired
+
+
+def _splits(frame: pl.DataFrame, column: str) -> list[str]:
+    return [str(value) for value in frame[column].cast(pl.String).fill_null("1").to_list()]
+
+
+def study(
+    ref: Reference,
+    simulator: pl.DataFrame,
+    options: RobustOptions,
+    *,
+    pool: Pool | None = None,
+    weight: str | None = None,
+) -> Study:
+    """Score one simulator against the reference.
+
+    Parameters
+    ----------
+    ref
+        The human side, from `reference`.
+    simulator
+        Session table of the simulator, with keys.
+    options
+        Choices of the profile.
+    pool
+        Difficulty of tasks from outcomes that are not being scored.
+    weight
+        Column of the simulator's sessions with what each counts for (standardisation to the
+        people's mix); taken as known in the bootstrap. ``None``: 1 each.
+
+    Raises
+    ------
+    NotScorable
+        Where no session counts, or the design can't be scored; the message names the way out.
+    """
+    rows = scorable_rows(simulator)
+    if not rows.height:
+        raise NotScorable("no session of this simulator has a user turn: nothing can be scored")
+    specs = ref.specs
+    design = detect_design(ref.frame, rows, options)
+    place = placement(ref.frame, rows, design, options)
+    if options.strata is not None:
+        for side in (ref.frame, rows):
+            require_column(side, options.strata, "--strata")
+    success = successes(ref.frame, rows, options.reward_threshold)
+    strangers = None if options.other_agent else other_agents(ref.frame, rows)
+    if strangers and success.reason is None:
+        none = [np.full(side.height, np.nan) for side in (ref.frame, rows)]
+        success = Success(none[0], none[1], success.threshold, strangers, success.missing)
+    inside = place.human >= 0, place.simulator >= 0
+    bins = _bins(ref.frame, rows, *inside, success.human, design, options, pool)
+    names = tuple(spec.name for spec in specs)
+    values = session_values(rows, specs)
+    people = (ref.frame, place.human, place.human_units, ref.values, success.human, bins.human)
+    model = (rows, place.simulator, place.simulator_units, values, success.simulator,
+             bins.simulator)  # fmt: skip
+    sides = []
+    for (frame, index, units, natural, y, bin_index), split in (
+        (people, "batch"),
+        (model, "run"),
+    ):
+        scored, pieces = with_cells(
+            scored_values(natural, specs), natural, ref.values, specs, ref.verdicts
+        )
+        sides.append(
+            side_sums(
+                unit=index,
+                units=units,
+                split=_splits(frame, split),
+                bin_index=bin_index,
+                bins=bins.labels,
+                features=(*names, *pieces),
+                values=scored,
+                hits=np.hstack([natural > 0, np.zeros((len(natural), len(pieces)))]),
+                success=y,
+                labels=label_indicators(frame),
+                cluster=place.cluster,
+                weight=rows[weight].to_numpy() if weight and frame is rows else None,
+            )
+        )
+    human, sim = sides
+    on_simulator = bins.on_simulator or not design.paired
+    data = contrast(
+        sim,
+        human,
+        paired=design.paired,
+        on_simulator=on_simulator,
+        replicates=options.replicates,
+        seed=options.seed,
+    )
+    selections = select(specs, ref.verdicts, paired=design.paired)
+    terms = all_terms(data, specs, selections)
+    rule = interval_rule(data.clusters, paired=design.paired)
+    scores = {name: score_terms(own, rule) for name, own in terms.items()}
+    reasons = _reasons(selections, terms, success, bins)
+    _drop_unbounded(terms, scores, reasons, data, place.unit_name)
+    errors = perfect_errors(sim, human, data)
+    return Study(
+        reference=ref,
+        frame=rows,
+        values=values,
+        design=design,
+        unit_name=place.unit_name,
+        success=success,
+        bins=bins,
+        human=human,
+        simulator=sim,
+        selections=selections,
+        data=data,
+        terms=terms,
+        scores=scores,
+        ceiling=ceilings(errors, data, terms, specs),
+        reasons=reasons,
+        rule=rule,
+        seed=options.seed,
+    )
+
+
+def _bins(
+    human: pl.DataFrame,
+    simulator: pl.DataFrame,
+    in_human: NDArray[np.bool_],
+    in_simulator: NDArray[np.bool_],
+    success: Array,
+    design: Design,
+    options: RobustOptions,
+    pool: Pool | None,
+) -> Bins:
+    """Bins of the sessions in the design; all others are in none."""
+    inner = assign_bins(
+        human.filter(pl.Series(in_human)),
+        simulator.filter(pl.Series(in_simulator)),
+        success=success[in_human],
+        unit=design.unit,
+        paired=design.paired,
+        pool=pool,
+        strata=options.strata,
+    )
+    full = []
+    for inside, own in ((in_human, inner.human), (in_simulator, inner.simulator)):
+        index = np.full(len(inside), -1, dtype=np.int64)
+        index[inside] = own
+        full.append(index)
+    return Bins(inner.source, inner.labels, full[0], full[1], inner.on_simulator, inner.note)
+
+
+def _drop_unbounded(
+    terms: dict[str, Terms],
+    scores: dict[str, Score],
+    reasons: dict[str, str],
+    data: Contrast,
+    unit_name: str,
+) -> None:
+    """Take out components that have no bounds: a score without them says nothing."""
+    for name in list(scores):
+        if min(data.clusters) < 2:
+            reasons[name] = f"one {unit_name} alone: nothing to resample, so no bounds"
+        elif not (np.isfinite(scores[name].se) and np.isfinite(scores[name].maxbias)):
+            reasons[name] = "too few sessions show it for a bound"
+        else:
+            continue
+        del scores[name], terms[name]
+
+
+def _reasons(
+    selections: Mapping[str, Selection], terms: Mapping[str, Terms], success: Success, bins: Bins
+) -> dict[str, str]:
+    result = {}
+    for name, selection in selections.items():
+        if name not in terms:
+            result[name] = selection.reason or "too few of its features occur in what is compared"
+    if "outcome" not in terms:
+        if success.reason:
+            result["outcome"] = success.reason
+        elif bins.source == "none":
+            result["outcome"] = (
+                "tasks differ: success is compared only within declared strata (--strata COLUMN)"
+            )
+        else:
+            result["outcome"] = "no bin has outcomes on both sides"
+    return result

@@ -1,0 +1,431 @@
+"""The scorecard: everything that is said about simulators against one human reference.
+
+These models are the published JSON (`Scorecard.model_json_schema()`); a reader of the file
+needs nothing else. No clock time, host or absolute path stands in it, so identical inputs give
+identical bytes.
+
+The published JSON Schema of the scorecard, made from its models.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from usi.errors import InputError
+from usi.estimate import Estimate
+from usi.scoring.episodes import Episodes
+
+SCHEMA_VERSION = "2"
+
+COMPONENTS: tuple[str, ...] = (
+    "conversation",
+    "information",
+    "clarification",
+    "reaction",
+    "outcome",
+    "survey",
+)
+"""Components in table order. ``outcome`` is 100 (1 - ECE), ``survey`` 100 (1 - MAE)."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Component(Estimate):
+    """One component in points (0 to 100, 100 = like people).
+
+    `value` is the raw score. The profile ``tau-usi`` fills `sd` and `per_batch` (population
+    standard deviation over batches, not a standard error); ``robust`` fills the rest, with
+    `low` = the gate's lower bound and `high` = its upper bound.
+    """
+
+    sd: float | None = Field(None, description="population sd over human batches (tau-usi)")
+    per_batch: tuple[float | None, ...] = ()
+    corrected: float | None = Field(None, description="noise-corrected, for display only")
+    ceiling_at_n: float | None = Field(None, description="expected score of a perfect simulator")
+    floor: float | None = Field(None, description="score of the best degenerate user")
+    se: float | None = Field(None, description="bootstrap standard error")
+    maxbias: float | None = Field(None, description="largest downward bias, closed form")
+    df: float | None = Field(None, description="t degrees of freedom (unpaired); null = normal")
+    batch_range: tuple[float, float] | None = Field(
+        None, description="lowest and highest value with one human batch left out"
+    )
+    features_scored: int | None = None
+    features_declared: int | None = None
+    decides_fail: bool = Field(
+        True, description="false: follows the task script in this design, never decides FAIL"
+    )
+    detail: dict[str, Estimate] = Field(default_factory=dict)
+
+
+class Index(Component):
+    """The mean of the components; which, and how many, is part of it."""
+
+    name: Literal["USI", "USI-R", "USI-log"] = "USI"
+    terms: int = 0
+    terms_possible: int = 6
+
+
+class FeatureScore(_Part):
+    """One feature: people, simulator, Dice score, and (robust) their signed gap."""
+
+    dimension: str
+    unit: str
+    scored: bool
+    note: str | None = Field(None, description="why it is reported and never scored, where so")
+    human: Estimate
+    simulator: Estimate
+    score: Estimate
+    gap: Estimate | None = Field(None, description="simulator minus human, percentile bounds")
+    relative_gap: Estimate | None = None
+    icc: Estimate | None = None
+    human_hits: int | None = Field(None, description="human sessions that show it")
+    simulator_hits: int | None = None
+    distance: dict[str, Estimate] = Field(
+        default_factory=dict, description="wasserstein (in human sd), jensen_shannon (bits), ..."
+    )
+
+
+class Sizes(_Part):
+    """How much data a side brought: what was scored, after everything left out."""
+
+    tasks: int
+    sessions: int
+    runs: int | None = None
+    batches: int | None = None
+    clusters: int | None = None
+    turns: int | None = None
+
+
+class LeftOut(_Part):
+    """What was not scored (or was repaired on the way), and how often."""
+
+    reason: str
+    count: int
+
+
+class LoadNote(_Part):
+    """What loading dropped, guessed or merged, and how often: the lossiness note."""
+
+    kind: Literal["dropped", "guessed", "merged"]
+    what: str
+    count: int
+
+
+class OutcomeBin(_Part):
+    """One difficulty bin of the outcome gap."""
+
+    label: str
+    tasks: int
+    human: Estimate
+    simulator: Estimate
+    gap: Estimate
+
+
+class Tripwire(_Part):
+    """A mark that people do not make: sessions that show it, one-sided Fisher exact test."""
+
+    feature: str
+    human_sessions: int
+    human_hits: int
+    simulator_sessions: int
+    simulator_hits: int
+    p_value: float
+    threshold: float
+    alarm: bool
+    power_note: str | None = None
+
+
+class SurveyItem(_Part):
+    """Agreement on one survey item."""
+
+    item: str
+    mae: Estimate
+    bias: Estimate
+    kappa: Estimate
+    human_kappa: Estimate | None = None
+    skill: Estimate | None = None
+    human_skill: Estimate | None = None
+    answered: Estimate | None = None
+    worst_case: Estimate | None = None
+    wasserstein: Estimate | None = Field(None, description="between the answer distributions, 0-1")
+    alpha: Estimate | None = Field(None, description="Krippendorff's alpha, ordinal or nominal")
+    human_distribution: dict[str, int] = Field(default_factory=dict)
+    simulator_distribution: dict[str, int] = Field(default_factory=dict)
+
+
+class PerceivedSuccess(_Part):
+    """Reward against the success that the person saw (reference sessions with both)."""
+
+    both: int = Field(description="reward 1, seen as success")
+    reward_only: int
+    perceived_only: int
+    neither: int
+    phi: Estimate
+    success_given_reward_0: Estimate
+    reward_1_given_correct_refusal: Estimate
+
+
+class TwoSample(_Part):
+    """Two-sample classifier test: can a classifier tell the sides apart?"""
+
+    classifier: Literal["logistic", "forest"]
+    mode: Literal["fast", "full"]
+    auc: Estimate
+    p_value: float | None = None
+    permutations: int | None = Field(
+        None, description="permutations counted for the p-value; null where it is a closed form"
+    )
+    sessions_per_side: int | None = None
+    folds: int | None = None
+    grouped_by: str | None = None
+    features: tuple[tuple[str, float], ...] = Field(
+        (), description="what gives the simulator away, most telling first"
+    )
+
+
+class Warning_(_Part):
+    """Something a reader must know; `code` is stable, `message` is for people."""
+
+    code: str
+    message: str
+
+
+class SubgroupScore(_Part):
+    """Index and components within one value of a column (domain, difficulty, ...)."""
+
+    by: str
+    value: str
+    index: Estimate
+    components: dict[str, Estimate] = Field(default_factory=dict)
+    tasks: int = 0
+
+
+class SideCard(_Part):
+    """What is said about one side of the comparison."""
+
+    name: str
+    n: Sizes
+    components: dict[str, Component]
+    index: Index
+    features: dict[str, FeatureScore]
+    left_out: tuple[LeftOut, ...] = ()
+    load_notes: tuple[LoadNote, ...] = ()
+    warnings: tuple[Warning_, ...] = ()
+
+
+class HumanCard(SideCard):
+    """The human reference, and (as `components`) how its own batches score among themselves."""
+
+    is_human: bool = True
+    synthetic: bool = False
+    licence: str | None = None
+    research_only: bool = False
+    redistribute: bool = True
+    terms: str | None = Field(None, description="what users of the corpus agreed to")
+    expires: str | None = Field(None, description="day from which on it stands for nobody")
+
+
+class SimulatorCard(SideCard):
+    """One simulator against the reference; the robust profile fills the lower half."""
+
+    identity: dict[str, str] = Field(default_factory=dict)
+    signature: str = ""
+    design: Literal["paired", "unpaired"] | None = None
+    design_reason: str | None = None
+    coverage: Estimate | None = None
+    success_gap: Estimate | None = Field(
+        None, description="simulator success minus human success; above 0 = easy mode"
+    )
+    human_success: Estimate | None = None
+    simulator_success: Estimate | None = None
+    outcome_offset: Estimate | None = None
+    outcome_bins: tuple[OutcomeBin, ...] = ()
+    outcome_labels: dict[str, dict[str, int]] = Field(default_factory=dict)
+    perceived: PerceivedSuccess | None = None
+    difficulty: str | None = Field(None, description="where the difficulty bins came from")
+    reward_threshold: float | None = Field(None, description="success = reward at least this")
+    tier_limit: Literal["A", "B", "C"] | None = Field(
+        None, description="highest tier that this design can certify; null = any"
+    )
+    inconclusive: tuple[str, ...] = Field(
+        (), description="reasons for which every verdict is INCONCLUSIVE"
+    )
+    versus_humans: Estimate | None = Field(
+        None, description="human-human minus human-simulator score, one run against one batch"
+    )
+    survey_items: tuple[SurveyItem, ...] = ()
+    survey_design: Literal["same-transcript", "same-task"] | None = None
+    survey_kappa: Estimate | None = None
+    human_kappa: Estimate | None = None
+    survey_bias: Estimate | None = None
+    survey_answered: Estimate | None = None
+    tripwires: tuple[Tripwire, ...] = ()
+    two_sample: tuple[TwoSample, ...] = ()
+    spread_index: Estimate | None = None
+    correlation_difference: Estimate | None = None
+    gaming: dict[str, Estimate] = Field(default_factory=dict)
+    gaming_suspected: bool = False
+    collapsed: bool = False
+    subgroups: tuple[SubgroupScore, ...] = ()
+    style: dict[str, FeatureScore] = Field(default_factory=dict)
+    floors: dict[str, Estimate] = Field(
+        default_factory=dict, description="index of degenerate users, by anchor"
+    )
+    log_distances: dict[str, Estimate] = Field(
+        default_factory=dict,
+        description="of operational logs: n-gram and time distances, and the real log's own",
+    )
+    user_errors: dict[str, int] = Field(
+        default_factory=dict, description="sessions by what the harness says the user did wrong"
+    )
+    user_error_share: Estimate | None = Field(
+        None, description="share of the reviewed sessions with an error of the simulated user"
+    )
+    episodes: Episodes | None = Field(
+        None, description="what runs recorded beside the reward: rules broken, findings, cost"
+    )
+
+
+class InputFile(_Part):
+    """A file that the numbers rest on: base name and content, never a path."""
+
+    role: str
+    name: str
+    content_digest: str = Field(
+        description="of what was read, whatever the order of sessions: sum modulo 2^256 of the "
+        "SHA-256 of every session (of other inputs: of the value). The SHA-256 of the file's "
+        "bytes stands in the run record"
+    )
+    layout: str
+    sessions: int
+
+
+class Scorecard(_Part):
+    """The whole card. Numbers of different signatures are never compared silently."""
+
+    schema_version: str = SCHEMA_VERSION
+    usi_version: str
+    profile: str
+    signature: str
+    synthetic: bool
+    difficulty: str
+    settings: dict[str, str] = Field(default_factory=dict)
+    human: HumanCard
+    simulators: tuple[SimulatorCard, ...]
+    inputs: tuple[InputFile, ...] = ()
+    warnings: tuple[Warning_, ...] = ()
+    tasks_sha256: str | None = Field(
+        None, description="hash of the per-task sums beside the card (NAME.tasks.parquet)"
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form as plain Python values."""
+        return self.model_dump(mode="json")
+
+    def to_json(self) -> str:
+        """Deterministic JSON text, two-space indent, with a final newline."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    def to_pandas(self) -> Any:
+        """One row per side (human first): name, index, its bounds, every component."""
+        import pandas as pd
+
+        rows = []
+        for card in (self.human, *self.simulators):
+            row: dict[str, Any] = {
+                "name": card.name,
+                "index": card.index.name,
+                "terms": card.index.terms,
+                "value": card.index.value,
+                "low": card.index.low,
+                "high": card.index.high,
+                "sd": card.index.sd,
+                "tasks": card.n.tasks,
+                "sessions": card.n.sessions,
+            }
+            for name in COMPONENTS:
+                part = card.components.get(name)
+                row[name] = part.value if part else None
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Self:
+        """Read a scorecard file.
+
+        Raises
+        ------
+        InputError
+            Where the file is unreadable, no JSON, or no scorecard of this schema version.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"can't read the scorecard ({error})", file=str(path)) from error
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"no JSON ({error})", file=str(path)) from error
+        if not isinstance(data, dict) or "schema_version" not in data:
+            raise InputError(
+                "this is no usi scorecard (there is no schema_version); "
+                "make one with: usi score SIM --human CORPUS -o scorecard.json",
+                file=str(path),
+            )
+        if data["schema_version"] != SCHEMA_VERSION:
+            raise InputError(
+                f"scorecard schema {data['schema_version']!r}; this usi reads {SCHEMA_VERSION!r}: "
+                "score again with this version",
+                file=str(path),
+            )
+        try:
+            return cls.model_validate(data)
+        except ValueError as error:
+            raise InputError(f"not a valid scorecard: {error}", file=str(path)) from error
+
+
+FILE = "schemas/scorecard.schema.json"
+
+
+def scorecard_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of what `Scorecard.to_json` writes."""
+    schema = Scorecard.model_json_schema(mode="serialization")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "usi scorecard",
+        "version": SCHEMA_VERSION,
+        **{key: value for key, value in schema.items() if key != "title"},
+    }
+
+
+def schema_text() -> str:
+    """The text of the published file."""
+    return json.dumps(scorecard_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def published_schema() -> dict[str, Any]:
+    """The schema file that is shipped."""
+    text = resources.files("usi.scoring").joinpath(FILE).read_text("utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def main() -> None:
+    """Write the shipped file anew: ``python -m usi.scoring.scorecard``."""
+    from pathlib import Path
+
+    path = Path(str(resources.files("usi.scoring").joinpath(FILE)))
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(schema_text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Sessions on their way to the features, and what is noted of them as they pass."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from usi.extraction.extract import BLOCK, extract_table
+from usi.extraction.language import ENGLISH, language_of
+from usi.extraction.spec import IDENTITY_SCHEMA
+from usi.extraction.table import SessionTable
+from usi.records import Session
+from usi.scoring.episodes import EpisodeTally
+
+CONTENT = "content_digest"
+"""Column of a table in memory: the beginning of the digest of each session's content. It puts
+sessions that share all their keys into an order, and tells them apart when they are read again."""
+CONTENT_DIGITS = 32
+
+
+@dataclass
+class Watched:
+    """Passes sessions on, and notes what the session table has no place for.
+
+    Attributes
+    ----------
+    sessions
+        What is passed on; alone or in pairs with the digest of their content, which the table
+        then gets as the column `CONTENT`.
+    columns
+        Names of further fields of the sessions (`Session.meta`) that the score needs.
+    echo
+        Profile whose features the floor anchor "echo of the agent" gets; ``None`` for none. They
+        are computed block by block, so that no text stays in memory.
+    synthetic
+        Whether a session says that it is a phantom's.
+    glance, default
+        Whether sessions in other languages than English are counted in `languages`: for a profile
+        that has no means of its own to set them apart; language of those that declare none.
+    episodes
+        What runs recorded beside the reward, by the simulator that sessions name (``""``: none).
+    """
+
+    sessions: Iterable[Session] | Iterable[tuple[Session, str]]
+    columns: Sequence[str] = ()
+    echo: str | None = None
+    synthetic: bool = False
+    glance: bool = False
+    default: str | None = None
+    languages: Counter[str] = field(default_factory=Counter)
+    episodes: dict[str, EpisodeTally] = field(default_factory=dict)
+    _found: dict[str, list[str | None]] = field(default_factory=dict)
+    _echoes: list[pl.DataFrame] = field(default_factory=list)
+    _content: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._found = {name: [] for name in self.columns if name not in (*IDENTITY_SCHEMA, CONTENT)}
+
+    def __iter__(self) -> Iterator[Session]:
+        block: list[Session] = []
+        for session in self._each():
+            if session.meta.get("synthetic") is True:
+                self.synthetic = True
+            self.episodes.setdefault(session.simulator or "", EpisodeTally()).see(session)
+            if self.glance:
+                code = language_of(session, self.default)
+                if code is not None and code != ENGLISH:
+                    self.languages[code] += 1
+            for name, values in self._found.items():
+                values.append(_text(session.meta.get(name)))
+            if self.echo is not None:
+                block.append(session)
+                if len(block) == BLOCK:
+                    self._add(block)
+                    block = []
+            yield session
+        if block:
+            self._add(block)
+
+    def _each(self) -> Iterator[Session]:
+        for item in self.sessions:
+            if isinstance(item, Session):
+                yield item
+            else:
+                self._content.append(item[1][:CONTENT_DIGITS])
+                yield item[0]
+
+    def _add(self, block: list[Session]) -> None:
+        from usi.scoring.robust.floors import echo_sessions
+
+        table = extract_table(echo_sessions(block), profile=self.echo or "", side="simulated")
+        self._echoes.append(table.frame)
+
+    def remark(self, whose: str, profile: str) -> str | None:
+        """What to say where a profile that knows English alone read another language."""
+        if not self.languages:
+            return None
+        listed = ", ".join(f"{code} {n:,}" for code, n in sorted(self.languages.items()))
+        return (
+            f"{whose}: {self.languages.total():,} sessions are in another language than English "
+            f"({listed}); {profile} knows English words alone, so their rates mean nothing. "
+            "The profile robust does not score them by English words"
+        )
+
+    def noted(self, table: SessionTable) -> SessionTable:
+        """The session table with what was noted: further columns, and the mark of phantoms."""
+        more = [
+            pl.Series(name, values, dtype=pl.String)
+            for name, values in self._found.items()
+            if any(value is not None for value in values)
+        ]
+        if self._content:
+            more.append(pl.Series(CONTENT, self._content, dtype=pl.String))
+        return replace(
+            table, frame=table.frame.with_columns(more), synthetic=table.synthetic or self.synthetic
+        )
+
+    def echoes(self, table: SessionTable) -> SessionTable | None:
+        """Session table of the echoing user, one row beside each row of `table`."""
+        if not self._echoes:
+            return None
+        return replace(table, frame=pl.concat(self._echoes))
+
+
+def _text(value: object) -> str | None:
+    """A field as text: words as they are, numbers and truth values as in JSON."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def own_columns(frame: pl.DataFrame, profile: str) -> pl.DataFrame:
+    """The columns that the profile's session table has, without noted ones."""
+    from usi.extraction.profile import get_profile
+    from usi.extraction.table import table_schema
+
+    return frame.select(list(table_schema(get_profile(profile))))
