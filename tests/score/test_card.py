@@ -33,7 +33,7 @@ def both(folder: Path, **choices: Any) -> Scorecard:
 
 
 def test_the_published_schema_is_current() -> None:
-    path = Path(usi.__file__).parent / "score" / "schemas" / "scorecard.schema.json"
+    path = Path(usi.__file__).parent / "scoring" / "schemas" / "scorecard.schema.json"
     assert path.read_text("utf-8") == schema_text(), "run: python -m usi.scoring.scorecard"
 
 

@@ -41,7 +41,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def frozen() -> dict[str, float]:
-    path = Path(usi.__file__).parent / "score" / "data" / "difficulty_frozen31.json"
+    path = Path(usi.__file__).parent / "scoring" / "data" / "difficulty_frozen31.json"
     rates: dict[str, float] = json.loads(path.read_text("utf-8"))["difficulty"]
     return rates
 
