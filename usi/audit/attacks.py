@@ -238,9 +238,7 @@ def _bag(within_group: bool) -> Maker:
         rows = zip(material.held_out, material.groups, material.spoken, strict=True)
         for session, group, spoken in rows:
             name = group if within_group else ""
-            texts = [
-                rng.choice(bags[name, _place(at, len(spoken))]) for at in range(len(spoken))
-            ]
+            texts = [rng.choice(bags[name, _place(at, len(spoken))]) for at in range(len(spoken))]
             made.append(with_utterances(session, texts))
         return made
 
@@ -324,15 +322,13 @@ def self_copy_permuted(material: Material, rng: random.Random) -> list[Session]:
 # -- mixtures -------------------------------------------------------------------------------
 
 
-def mixed(material: Material, bad: Sequence[Session], share: float, rng: random.Random) -> list[
-    Session
-]:
+def mixed(
+    material: Material, bad: Sequence[Session], share: float, rng: random.Random
+) -> list[Session]:
     """Held-out people, a share of the places taken by the sessions of `bad` at those places."""
     count = round(share * len(material.slots))
     chosen = set(rng.sample(range(len(material.slots)), count))
-    return [
-        bad[at] if at in chosen else session for at, session in enumerate(material.held_out)
-    ]
+    return [bad[at] if at in chosen else session for at, session in enumerate(material.held_out)]
 
 
 def model_sessions(material: Material, rng: random.Random) -> list[Session]:

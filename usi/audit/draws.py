@@ -135,14 +135,15 @@ def units(
         own = by_task.setdefault(task, ([], []))
         own[int(bool(reference) and not reference[i])].append(i)
     found = []
-    for task, (first, second) in sorted(by_task.items()):
-        rng.shuffle(first)
-        rng.shuffle(second)
-        if not reference:
-            count = len(first) // (batches + runs)
-            first, second = first[: count * batches], first[count * batches :]
-        else:
+    for task, halves in sorted(by_task.items()):
+        for half in halves:
+            rng.shuffle(half)
+        first, second = halves
+        if reference:
             count = min(len(first) // batches, len(second) // runs)
+        else:
+            count = len(first) // (batches + runs)
+            second = first[count * batches :]
         found += [
             (
                 task,

@@ -115,7 +115,5 @@ class Material:
     def other_place(self, at: int, rng: random.Random, *, same_group: bool) -> int:
         """A random other place whose corpus task is the same, or is another; itself if none."""
         own = self.groups[at]
-        found = [
-            i for i, name in enumerate(self.groups) if i != at and (name == own) is same_group
-        ]
+        found = [i for i, name in enumerate(self.groups) if i != at and (name == own) is same_group]
         return rng.choice(found) if found else at

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from usi.errors import UsageError
-from usi.phantom.spec import Lengths, PhantomSpec, Rate, SurveySpec
+from usi.phantom.spec import Lengths, PhantomSpec, Rate, SenseSpec, SurveySpec
 
 _FLOOR = 1e-5
 
@@ -67,6 +67,12 @@ def blend(start: PhantomSpec, end: PhantomSpec, strength: float, name: str = "")
         item.name: _line(getattr(start.survey, item.name), getattr(end.survey, item.name), strength)
         for item in fields(SurveySpec)
     }
+    sense = SenseSpec(
+        topic=_line(start.sense.topic, end.sense.topic, strength),
+        answers=_line(start.sense.answers, end.sense.answers, strength),
+        off_topic=_line(start.sense.off_topic, end.sense.off_topic, strength),
+        replayed=(end if strength > 0.5 else start).sense.replayed,
+    )
     one, two, three = (
         _line(a, b, strength) for a, b in zip(start.short_words, end.short_words, strict=True)
     )
@@ -78,6 +84,7 @@ def blend(start: PhantomSpec, end: PhantomSpec, strength: float, name: str = "")
         short_words=(one, two, three),
         collapsed=end.collapsed and strength > 0.5,
         survey=SurveySpec(**survey),
+        sense=sense,
         **{key: _line(getattr(start, key), getattr(end, key), strength) for key in scalars},
     )
 

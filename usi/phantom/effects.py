@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from usi.errors import unknown_name
-from usi.phantom.plan import ACK, MARK, SHORT, STOCK, BoolArray, IntArray, Plan
-from usi.phantom.wording import ACKS, FRAGMENTS, LOOP, SHORT_TURNS
+from usi.phantom.plan import ACK, MARK, STOCK, BoolArray, IntArray, Plan
+from usi.phantom.wording import ACKS, FRAGMENTS, LOOP
 from usi.phantom.wording import STOCK as STOCK_TEXT
 
 _MARK_WORDS = np.array([FRAGMENTS[name].words for name in MARK], dtype=np.int64)
@@ -109,13 +109,9 @@ def _has_long_word(plan: Plan) -> BoolArray:
     silent = ("dash", "several", "comma", "identifier")
     speaking = [column for name, column in MARK.items() if name not in silent]
     found = (plan.long_words > 0) | plan.marks[:, speaking].any(axis=1) | (plan.kind == STOCK)
-    pools = [(plan.kind == ACK, ACKS)] + [
-        ((plan.kind == SHORT) & (plan.filler == n), texts) for n, texts in enumerate(SHORT_TURNS, 1)
-    ]
-    for rows, texts in pools:
-        long = np.array([any(len(word) >= 4 for word in text.split()) for text in texts])
-        found = np.where(rows, long[plan.wording % len(texts)], found)
-    return np.asarray(found, dtype=np.bool_)
+    long = np.array([len(word) >= 4 for word in ACKS])
+    found = np.where(plan.kind == ACK, long[plan.wording % len(ACKS)], found)
+    return np.asarray(found, dtype=np.bool_)  # no other short turn has one
 
 
 def robust_counts(plan: Plan, *, stopped: bool = True) -> dict[str, IntArray | None]:

@@ -7,7 +7,7 @@ milliseconds and a stream of millions stays within one block.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from usi.phantom.population import FloatArray, Population, resolve, sigmoid, success_offset
 from usi.phantom.spec import MARK_NAMES, PhantomSpec
 from usi.phantom.tasks import EFFECT_NAMES, TaskSet
+from usi.phantom.wording import QUESTIONS, YES_OR_NO
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -22,7 +23,7 @@ BoolArray = NDArray[np.bool_]
 LONG, SHORT, ACK, STOCK = 0, 1, 2, 3
 MARK = {name: column for column, name in enumerate(MARK_NAMES)}
 _EFFECT = {name: column for column, name in enumerate(EFFECT_NAMES)}
-_SHIFT_STREAM = 21
+_SHIFT_STREAM, _SENSE, _REPLAY = 21, 22, 23
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,13 @@ class Plan:
         (turns,) whether the information question is a request; the typing style.
     wording
         (turns,) non-negative numbers that choose among equivalent wordings.
+    topic
+        (sessions,) index of the task whose vocabulary the session uses.
+    topical
+        (turns,) how many of the long words come from that vocabulary.
+    asked, reply
+        (turns,) kind of reply that the message before the turn asks for, and that the turn gives
+        (`usi.phantom.wording.QUESTIONS`); a stock sentence answers nothing.
     """
 
     spec: PhantomSpec
@@ -75,6 +83,10 @@ class Plan:
     request: BoolArray
     casual: BoolArray
     wording: IntArray
+    topic: IntArray
+    topical: IntArray
+    asked: IntArray
+    reply: IntArray
 
     def __len__(self) -> int:
         return len(self.task)
@@ -234,7 +246,7 @@ def draw_sessions(
     survey = spec.survey
     quality = survey.outcome * reward + survey.quality * rng.standard_normal(d.sessions)
     lenience = survey.lenience + survey.rater * rng.standard_normal(d.sessions)
-    return Plan(
+    plan = Plan(
         spec=spec,
         tasks=tasks,
         task=task,
@@ -254,4 +266,59 @@ def draw_sessions(
         request=request,
         casual=casual,
         wording=rng.integers(0, 2**31, size=len(session)),
+        **_sense(spec, len(tasks), task, kind, long_words, np.random.default_rng([*key, _SENSE])),
+    )
+    if not spec.sense.replayed:
+        return plan
+    few = np.random.default_rng([*key, _REPLAY]).integers(
+        0, min(spec.sense.replayed, d.sessions), size=d.sessions
+    )
+    return _said_again(plan, few)
+
+
+def _sense(
+    spec: PhantomSpec,
+    tasks: int,
+    task: IntArray,
+    kind: IntArray,
+    long_words: IntArray,
+    rng: np.random.Generator,
+) -> dict[str, IntArray]:
+    """Topics and replies, from random numbers of their own."""
+    turns = len(kind)
+    other = (task + rng.integers(1, max(tasks, 2), size=len(task))) % tasks
+    topic = np.where(rng.random(len(task)) < spec.sense.off_topic, other, task)
+    reply = rng.integers(0, len(QUESTIONS), size=turns)
+    reply = np.where(kind == ACK, YES_OR_NO, reply)
+    free = rng.integers(0, len(QUESTIONS), size=turns)
+    asked = np.where(rng.random(turns) < spec.sense.answers, reply, free)
+    return {
+        "topic": topic,
+        "topical": rng.binomial(long_words, spec.sense.topic).astype(np.int64),
+        "asked": np.where(kind == STOCK, free, asked),
+        "reply": reply,
+    }
+
+
+def _said_again(plan: Plan, which: IntArray) -> Plan:
+    """The plan with the turns of session `which[i]` in place of those of session i."""
+    turns = plan.turns[which]
+    start = np.cumsum(turns) - turns
+    session = np.repeat(np.arange(len(which), dtype=np.int64), turns)
+    source = np.arange(len(session), dtype=np.int64) + (plan.start[which] - start)[session]
+    by_turn = {
+        name: getattr(plan, name)[source]
+        for name in (
+            "position", "kind", "filler", "long_words", "marks", "request", "casual", "wording",
+            "topical", "asked", "reply",
+        )
+    }  # fmt: skip
+    return replace(
+        plan,
+        turns=turns,
+        start=start,
+        session=session,
+        repeat=plan.repeat[which],
+        topic=plan.topic[which],
+        **by_turn,
     )

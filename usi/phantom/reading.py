@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from usi.errors import InputError, unknown_name
-from usi.phantom.spec import RATE_NAMES, Lengths, PhantomSpec, Rate, SurveySpec
+from usi.phantom.spec import RATE_NAMES, Lengths, PhantomSpec, Rate, SenseSpec, SurveySpec
 
 
 def _merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,6 +57,8 @@ def spec_from_table(table: Mapping[str, Any]) -> PhantomSpec:
         values["words"] = Lengths(**values["words"])
         if "survey" in values:
             values["survey"] = SurveySpec(**values["survey"])
+        if "sense" in values:
+            values["sense"] = SenseSpec(**values["sense"])
         if "short_words" in values:
             values["short_words"] = tuple(values["short_words"])
         return PhantomSpec(rates=tuple((name, rates[name]) for name in RATE_NAMES), **values)

@@ -2,32 +2,38 @@
 
 A long turn reads ``[politeness] first [several .] [uncertainty] [certainty] [emotion] fillers
 [comma ,] [lack] [role] [accusation] [pivot] last [identifier] [question]``: a filler word
-always stands between fragments that would otherwise run together into another phrase.
+always stands between fragments that would otherwise run together into another phrase. The last
+filler word is the reply to the message before; the first long ones are words of the task.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from usi.phantom.plan import ACK, MARK, STOCK, Plan
 from usi.phantom.spec import MARK_NAMES
 from usi.phantom.wording import (
     ACKS,
-    AGENT_GREETING,
     AGENT_MESSAGES,
+    AGENT_NAME,
     FIRST_WORDS,
     FRAGMENTS,
     LONG_WORDS,
     LOOP,
-    SHORT_TURNS,
+    QUESTIONS,
+    REPLIES,
+    REPLY_WORDS,
     SHORT_WORDS,
+    TASK_WORDS,
+    TOPIC_WORDS,
 )
 from usi.phantom.wording import STOCK as STOCK_TEXT
 from usi.records import Outcome, Session, Side, Turn
 
 _POOL = 4096
+_TOPIC_POOL = 256
 _LONGEST = 160
 _MID = ("uncertainty", "certainty", "emotion")
 _TAIL = ("lack", "role", "accusation", "pivot")
@@ -38,10 +44,20 @@ _SIMULATOR_STOP = "###STOP###"
 @cache
 def _words(kind: str) -> list[str]:
     """A long list of filler words in a fixed random order; turns take slices of it."""
-    vocabulary = SHORT_WORDS if kind == "short" else LONG_WORDS
-    rng = random.Random(f"phantom-{kind}")
+    return _in_random_order(SHORT_WORDS if kind == "short" else LONG_WORDS, kind, _POOL)
+
+
+@cache
+def _topic(task: str) -> list[str]:
+    """The same of the words that a task is about, chosen by its name."""
+    words = random.Random(f"phantom-task-{task}").sample(TOPIC_WORDS, TASK_WORDS)
+    return _in_random_order(words, task, _TOPIC_POOL)
+
+
+def _in_random_order(vocabulary: Sequence[str], seed: str, pool: int) -> list[str]:
+    rng = random.Random(f"phantom-{seed}")
     words: list[str] = []
-    while len(words) < _POOL + _LONGEST:
+    while len(words) < pool + _LONGEST:
         word = rng.choice(vocabulary)
         if not words or word != words[-1]:
             words.append(word)
@@ -49,10 +65,15 @@ def _words(kind: str) -> list[str]:
 
 
 @cache
-def _agent() -> tuple[Turn, tuple[Turn, ...]]:
-    return (
-        Turn(role="assistant", content=AGENT_GREETING),
-        tuple(Turn(role="assistant", content=text) for text in AGENT_MESSAGES),
+def _agent() -> tuple[tuple[Turn, ...], ...]:
+    """For every kind of reply the messages that ask for it."""
+    return tuple(
+        tuple(
+            Turn(role="assistant", content=f"{AGENT_NAME} {text} {question}")
+            for text in AGENT_MESSAGES
+            for question in questions
+        )
+        for questions in QUESTIONS
     )
 
 
@@ -78,6 +99,9 @@ class _Writer:
         request: bool,
         casual: bool,
         loop: bool,
+        topic: list[str],
+        topical: int,
+        reply: int,
     ) -> str:
         """One long turn; see the module."""
         pick = self.fragments
@@ -87,8 +111,12 @@ class _Writer:
             first += "—"
         short_words = filler - 1 - long_words
         at = wording % _POOL
-        fill = self.long[at : at + long_words] + self.short[at : at + short_words]
-        last = fill.pop()
+        begin = wording % _TOPIC_POOL
+        fill = topic[begin : begin + topical] + self.long[at : at + long_words - topical]
+        fill += self.short[at : at + short_words]
+        options = REPLY_WORDS[reply][0 if short_words else 1]
+        fill.pop()
+        last = options[wording % len(options)]
         parts = [pick["politeness"][wording & 1], first] if "politeness" in marks else [first]
         if marks:
             self._fill_marked(parts, marks, fill, wording, casual=casual)
@@ -166,7 +194,7 @@ def realise(
         detection of languages busy for nothing.
     """
     write = _Writer().long_turn
-    greeting, agents = _agent()
+    agents = _agent()
     human = side == "human"
     stop = Turn(role="user", content=_HUMAN_STOP if human else _SIMULATOR_STOP)
     bits = plan.marks @ [1 << i for i in range(len(MARK_NAMES))]
@@ -178,10 +206,14 @@ def realise(
         plan.request.tolist(),
         plan.casual.tolist(),
         plan.wording.tolist(),
+        plan.topical.tolist(),
+        plan.asked.tolist(),
+        plan.reply.tolist(),
         strict=True,
     )
     sessions = zip(
         plan.task.tolist(),
+        plan.topic.tolist(),
         plan.replicate.tolist(),
         plan.turns.tolist(),
         plan.repeat.tolist(),
@@ -189,17 +221,19 @@ def realise(
         strict=True,
     )
     names, domains = plan.tasks.names, plan.tasks.domains
-    for row, (task, replicate, turns, repeat, reward) in enumerate(sessions, 1):
-        messages = [greeting]
+    for row, (task, topic, replicate, turns, repeat, reward) in enumerate(sessions, 1):
+        messages: list[Turn] = []
+        vocabulary = _topic(names[topic])
         for position in range(turns):
-            kind, code, filler, long_words, request, casual, wording = next(rows)
-            if position:
-                messages.append(agents[wording % len(agents)])
+            (kind, code, filler, long_words, request, casual, wording,
+             topical, asked, reply) = next(rows)  # fmt: skip
+            options = agents[asked]
+            messages.append(options[wording % len(options)])
             if kind == STOCK:
                 text = STOCK_TEXT
             elif kind:
-                options = ACKS if kind == ACK else SHORT_TURNS[filler - 1]
-                text = options[wording % len(options)]
+                texts = ACKS if kind == ACK else REPLIES[reply][filler - 1]
+                text = texts[wording % len(texts)]
                 if not casual:
                     text = _capital(text) + "."
             else:
@@ -212,6 +246,9 @@ def realise(
                     request=request,
                     casual=casual,
                     loop=repeat and position == 0,
+                    topic=vocabulary,
+                    topical=topical,
+                    reply=reply,
                 )
             messages.append(Turn(role="user", content=text))
         messages.append(stop)

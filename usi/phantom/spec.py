@@ -123,6 +123,37 @@ class SurveySpec:
 
 
 @dataclass(frozen=True)
+class SenseSpec:
+    """What the words of a population have to do with its tasks and with its agent.
+
+    None of it touches a count: it chooses among wordings of equal effect.
+
+    Attributes
+    ----------
+    topic
+        Chance that a long filler word comes from the vocabulary of the session's task.
+    answers
+        Chance that a reply is of the kind that the message before it asks for (yes or no, a
+        number, a name, a refusal); else the two are independent.
+    off_topic
+        Chance that a session uses the vocabulary of another task.
+    replayed
+        How many sessions there are, said again in place of all others; 0: none is replayed.
+        Outcomes stay those of the sessions that they replace.
+    """
+
+    topic: float = 0.4
+    answers: float = 0.8
+    off_topic: float = 0.0
+    replayed: int = 0
+
+    def __post_init__(self) -> None:
+        shares = (self.topic, self.answers, self.off_topic)
+        if not all(0 <= share <= 1 for share in shares) or self.replayed < 0:
+            raise UsageError(f"sense needs shares in [0, 1] and replayed >= 0, not {self}")
+
+
+@dataclass(frozen=True)
 class PhantomSpec:
     """A synthetic population of users.
 
@@ -152,6 +183,8 @@ class PhantomSpec:
         Every session near the mean: sizes and flags are spread evenly, not drawn.
     survey
         See `SurveySpec`.
+    sense
+        See `SenseSpec`.
     """
 
     name: str
@@ -166,6 +199,7 @@ class PhantomSpec:
     batch: float = 0.0
     collapsed: bool = False
     survey: SurveySpec = field(default_factory=SurveySpec)
+    sense: SenseSpec = field(default_factory=SenseSpec)
 
     def __post_init__(self) -> None:
         if tuple(name for name, _ in self.rates) != RATE_NAMES:

@@ -28,26 +28,69 @@ LONG_WORDS = (
     "sunday", "chicago", "january", "october", "leather", "medium", "wooden", "basket",
 )  # fmt: skip
 
-SHORT_TURNS = (
-    ("red", "two", "blue", "ten", "six", "none", "both", "today", "small", "black"),
-    ("red box", "two bags", "the bus", "six cups", "old hat", "big pen", "a map", "ten keys"),
-    ("the red box", "two big bags", "my old hat", "a new car", "six tea cups", "the bus map"),
+_EVERYDAY = (
+    "anchor apple arrow autumn badger bakery balloon bamboo banana barley barrel basket beaver "
+    "blanket blossom bottle branch bridge bronze bubble bucket butter button cactus camel "
+    "candle canvas carpet carrot castle cedar cellar chalk cherry chimney circle citrus clay "
+    "cliff clover cobalt coconut copper coral cotton cradle crayon cricket crystal curtain "
+    "daisy dolphin donkey drawer eagle ember engine falcon feather fiddle flannel flute fossil "
+    "fountain garlic ginger glacier granite guitar hammer harbor hazel helmet hollow honey "
+    "igloo island ivory jacket jaguar jasmine jungle kettle kitten ladder lagoon lantern lemon "
+    "lizard lobster magnet mango maple marble meadow melon mirror mitten monkey mosaic muffin "
+    "mustard napkin needle nickel nutmeg oatmeal olive onion orchard otter oyster paddle panda "
+    "parrot peanut pebble pencil pepper piano pigeon pillow planet plum pocket pollen potato "
+    "prairie pumpkin puzzle quartz quilt rabbit raccoon radish raisin raven ribbon river rocket "
+    "saddle salmon satin saucer shadow shovel silver spider spiral sponge squirrel stable "
+    "statue stone summer sunset swallow tablet tiger timber tomato tractor trumpet tulip tunnel "
+    "turnip turtle umbrella valley velvet violin walnut walrus whale wheat whistle willow "
+    "window winter wizard wooden yellow zebra zipper"
 )
-"""Short turns of one, two and three words that say nothing the lexicons look for."""
+EVERYDAY_WORDS = tuple(_EVERYDAY.split())
+"""English words that no word list of a profile knows."""
+TOPIC_WORDS = tuple(word for word in EVERYDAY_WORDS if len(word) >= 6 and word not in LONG_WORDS)
+"""What tasks may be about; every task has `TASK_WORDS` of them."""
+TASK_WORDS = 8
+
+QUESTIONS = (
+    ("Is it so?", "Would it do?"),
+    ("How many, all in all?", "Of which size?"),
+    ("Who is it for?", "By whom?"),
+    ("Any wish left?", "Want an extra?"),
+)
+"""Kind of reply (yes or no, a number, a name, a refusal) -> how the agent asks for it."""
+REPLY_WORDS = (
+    (("yes", "yep", "aye"), ("indeed", "likely")),
+    (("one", "six", "ten"), ("twelve", "twenty")),
+    (("ann", "bob", "eve"), ("martin", "helena")),
+    (("nil", "nix", "nor"), ("nothing", "neither")),
+)
+"""Kind of reply -> its words of up to three letters, and of six or more."""
+YES_OR_NO = 0
+REPLIES = (
+    (("aye", "nay", "so"), ("it is", "not so"), ("so it is", "it is not")),
+    (("one", "six", "ten"), ("six of", "ten or"), ("one or six", "six or ten")),
+    (("ann", "bob", "eve"), ("for ann", "by bob"), ("for eve too", "ann and bob")),
+    (("nix", "nil", "nor"), ("nix now", "nor me"), ("nil for now", "nix for me")),
+)
+"""Kind of reply -> short turns of one, two and three words, none with a word of four letters."""
+
 ACKS = ("yes", "ok", "sure", "right", "great", "yeah", "fine")
+"""Short turns of one word that all lists count as acks: they answer yes or no."""
 STOCK = "it is as the form says"
 """A sentence that some people send more than once, word for word."""
 LOOP = " ".join(["la"] * 13)
 """Thirteen times one syllable: its trigram occurs eleven times."""
 
-AGENT_GREETING = "Hello! This is a synthetic service desk."
+AGENT_NAME = "Synthetic service desk:"
+"""How every message of the agent begins: an opening of its own would tell the first turn."""
 AGENT_MESSAGES = (
-    "Let us take one more step.",
-    "Noted. Anything more?",
-    "One moment. Next, pick an item.",
-    "Done. Shall we go on?",
+    "Let us take another step.",
+    "Noted.",
+    "Just a moment.",
+    "Done.",
     "We are able to update this now.",
 )
+"""What the agent says before it asks (`QUESTIONS`)."""
 
 
 @dataclass(frozen=True)
