@@ -18,7 +18,8 @@ from functools import lru_cache
 import msgspec
 
 from usi.audit.material import Material, positions, utterances, with_utterances
-from usi.audit.words import NONSENSE, listed_words
+from usi.audit.words import listed_words
+from usi.phantom.wording import EVERYDAY_WORDS
 from usi.records import Session, Turn
 
 Maker = Callable[[Material, random.Random], list[Session]]
@@ -86,7 +87,7 @@ def _replaced(text: str, choose: Callable[[], str]) -> str:
 def nonsense(material: Material, rng: random.Random) -> list[Session]:
     """Random English words; those of the word lists stay, so that every turn keeps its flags."""
     return [
-        with_utterances(session, [_replaced(t, lambda: rng.choice(NONSENSE)) for t in spoken])
+        with_utterances(session, [_replaced(t, lambda: rng.choice(EVERYDAY_WORDS)) for t in spoken])
         for session, spoken in zip(material.held_out, material.spoken, strict=True)
     ]
 
@@ -99,7 +100,7 @@ def own_words(material: Material, rng: random.Random) -> list[Session]:
         for text in spoken
         for word in _WORD.findall(text)
         if word.lower() not in listed_words()
-    ] or list(NONSENSE)
+    ] or list(EVERYDAY_WORDS)
     return [
         with_utterances(session, [_replaced(t, lambda: rng.choice(words)) for t in spoken])
         for session, spoken in zip(material.held_out, material.spoken, strict=True)

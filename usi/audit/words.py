@@ -1,11 +1,9 @@
-"""Words for nonsense, and the words that must stay where they are."""
+"""The words that nonsense must leave where they are: those of the word lists."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
-
-from usi.phantom.wording import EVERYDAY_WORDS as NONSENSE
 
 
 @cache
