@@ -149,22 +149,26 @@ def wrong_task(material: Material, rng: random.Random) -> list[Session]:
 
 
 def _replay(count: int) -> Maker:
+    """A few real sessions in all places, equally often: those whose means are nearest to all."""
+
     def make(material: Material, rng: random.Random) -> list[Session]:
-        few = rng.sample(material.held_out, min(count, len(material.held_out)))
-        return [rng.choice(few) for _ in material.slots]
+        few = _alike(material.held_out, min(count, len(material.held_out)), rng)
+        order = [few[i % len(few)] for i in range(len(material.slots))]
+        rng.shuffle(order)
+        return [material.held_out[i] for i in order]
 
     return make
 
 
-def near_mean(material: Material, rng: random.Random) -> list[Session]:
-    """The sessions nearest to the mean of all, replayed: at most 200, two in five of the places."""
-    count = min(200, max(1, len(material.slots) * 2 // 5))
-    few = [material.held_out[i] for i in _nearest(material.held_out, count)]
-    return [rng.choice(few) for _ in material.slots]
+_SUBSETS, _SWAPS = 300, 300
 
 
-def _nearest(sessions: Sequence[Session], count: int) -> list[int]:
-    """Indices of the sessions nearest to the mean, features in units of their spread."""
+def _alike(sessions: Sequence[Session], count: int, rng: random.Random) -> list[int]:
+    """Indices of `count` sessions whose feature means are near to those of all.
+
+    The best of some random subsets, bettered by exchanging single sessions; nearness is the mean
+    relative gap of the features, which is what a score of means looks at.
+    """
     import numpy as np
 
     from usi.features.extract import extract_table
@@ -174,10 +178,24 @@ def _nearest(sessions: Sequence[Session], count: int) -> list[int]:
     profile = get_profile("robust")
     frame = extract_table(sessions, profile="robust", side="human").frame
     table = derive(frame, profile.specs, without_denominator=profile.without_denominator)
-    values = table.fill_null(strategy="mean").fill_null(0).to_numpy().astype(float)
-    spread = values.std(axis=0)
-    distance = (((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1)) ** 2).sum(axis=1)
-    return [int(i) for i in np.argsort(distance, kind="stable")[:count]]
+    values = table.fill_null(0).to_numpy().astype(float)
+    values = values[:, values.mean(axis=0) > 0]
+    target = values.mean(axis=0)
+
+    def distance(means: np.ndarray) -> np.ndarray:
+        return np.asarray((np.abs(means - target) / (means + target)).mean(axis=-1))
+
+    draws = np.random.default_rng(rng.getrandbits(32))
+    subsets = [draws.choice(len(values), size=count, replace=False) for _ in range(_SUBSETS)]
+    chosen = min(subsets, key=lambda own: float(distance(values[own].mean(axis=0))))
+    best = float(distance(values[chosen].mean(axis=0)))
+    for _ in range(_SWAPS):
+        trial = chosen.copy()
+        trial[draws.integers(count)] = draws.integers(len(values))
+        found = float(distance(values[trial].mean(axis=0)))
+        if found < best and len(set(trial.tolist())) == count:
+            chosen, best = trial, found
+    return [int(i) for i in chosen]
 
 
 def one_person(material: Material, rng: random.Random) -> list[Session]:
@@ -430,9 +448,9 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("own-words", "the people's words by lot; those of the word lists stay", own_words),
     Attack("template", "one form of words, gaps filled from real turns", template),
     Attack("wrong-task", "real sessions of another task", wrong_task),
-    Attack("replay-30", "30 real sessions replayed everywhere", _replay(30)),
-    Attack("replay-10", "10 real sessions replayed everywhere", _replay(10)),
-    Attack("replay-mean", "sessions near the mean, replayed", near_mean),
+    Attack("replay-30", "30 real sessions with the means of all, replayed", _replay(30)),
+    Attack("replay-10", "10 real sessions with the means of all, replayed", _replay(10)),
+    Attack("replay-200", "200 real sessions with the means of all, replayed", _replay(200)),
     Attack("one-person", "one real person for everybody", one_person),
     Attack("shuffled", "turns of each session in another order", shuffled),
     Attack("sentences", "sentences of each session in another order", sentences),

@@ -224,6 +224,11 @@ class Admission:
     numbers: dict[str, float]
     reason: str = ""
 
+    @property
+    def attack(self) -> bool:
+        """Whether it is an attack, and not people."""
+        return self.name not in (PEOPLE, OTHER_PEOPLE)
+
     def admitted(self, letter: str) -> int:
         """Draws that passed the tier."""
         return self.verdicts[letter].get("PASS", 0)
