@@ -171,9 +171,9 @@ def _alike(sessions: Sequence[Session], count: int, rng: random.Random) -> list[
     """
     import numpy as np
 
-    from usi.features.extract import extract_table
-    from usi.features.registry import get_profile
-    from usi.features.values import derive
+    from usi.extraction.extract import extract_table
+    from usi.extraction.profile import get_profile
+    from usi.extraction.table import derive
 
     profile = get_profile("robust")
     frame = extract_table(sessions, profile="robust", side="human").frame
@@ -391,7 +391,7 @@ def matched_turns(material: Material, rng: random.Random) -> list[Session]:
 @lru_cache(maxsize=4)
 def flags_of(texts: tuple[str, ...]) -> list[frozenset[str]]:
     """Which word lists and marks of style each turn shows."""
-    from usi.features.extract import extract_table
+    from usi.extraction.extract import extract_table
 
     lone = [Session(session_id=str(i), turns=(Turn("user", t),)) for i, t in enumerate(texts)]
     table = extract_table(lone, profile="robust", side="human", language="en").frame

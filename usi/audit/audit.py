@@ -26,9 +26,9 @@ from usi.audit.gauntlet import (
     simulator_sessions,
     table_of,
 )
-from usi.corpus.resolve import Reference
+from usi.corpora.resolve import Reference
 from usi.errors import InputError, UsageError
-from usi.load.options import LoadOptions
+from usi.loading.options import LoadOptions
 from usi.records import Session
 
 Told = Callable[[str], None]
@@ -105,7 +105,7 @@ def read_corpus(reference: Reference, options: LoadOptions | None = None) -> Peo
     InputError
         Where the corpus holds no session.
     """
-    from usi.score.people.read import read_people_of, sessions_of
+    from usi.scoring.people import read_people_of, sessions_of
 
     table = read_people_of(reference, options=options).tables[""].frame
     tasks = dict(zip(table["seq"].to_list(), table["task"].to_list(), strict=True))

@@ -17,13 +17,13 @@ from usi.audit.attacks import ATTACKS, Attack, CannotMake
 from usi.audit.draws import Design, People, Split, draw
 from usi.audit.material import Material, placed
 from usi.errors import NotScorable, UsiError, unknown_name
-from usi.features.table import SessionTable
-from usi.gate import gate_scorecard, tier
-from usi.load.notes import LoadNotes
+from usi.extraction.table import SessionTable
+from usi.decisions import gate_scorecard, tier
+from usi.loading.notes import LoadNotes
 from usi.pipeline import Loaded, features, score_with_tables
 from usi.records import Session
-from usi.score.options import ScoreOptions
-from usi.score.robust.options import RobustOptions
+from usi.scoring.options import ScoreOptions
+from usi.scoring.robust.options import RobustOptions
 
 TIERS = ("A", "B", "C")
 PEOPLE = "people"

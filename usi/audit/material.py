@@ -9,7 +9,7 @@ from functools import cached_property
 
 import msgspec
 
-from usi.features.robust_clean import clean_turn
+from usi.extraction.robust.cleaning import clean_turn
 from usi.records import MISSING, Session
 
 DOMAIN = "audit"
