@@ -368,20 +368,20 @@ def model_sessions(material: Material, rng: random.Random) -> list[Session]:
 
 
 def matched_turns(material: Material, rng: random.Random) -> list[Session]:
-    """Turns of model users, each with the flags of the real turn and the nearest length."""
+    """Turns of model users, each as near as can be to the real turn in flags, then in length."""
     if not material.models:
         raise CannotMake(_NEEDS_MODELS)
     heard = tuple(text for session in material.models for text in utterances(session))
     pool: dict[frozenset[str], list[tuple[int, str]]] = {}
     for text, flags in zip(heard, flags_of(heard), strict=True):
         pool.setdefault(flags, []).append((len(text.split()), text))
-    everything = [entry for entries in pool.values() for entry in entries]
     wanted = iter(flags_of(tuple(text for spoken in material.spoken for text in spoken)))
     made = []
     for session, spoken in zip(material.held_out, material.spoken, strict=True):
         texts = []
         for text in spoken:
-            options, size = pool.get(next(wanted)) or everything, len(text.split())
+            flags, size = next(wanted), len(text.split())
+            options = pool[min(pool, key=lambda own: (len(own ^ flags), sorted(own)))]
             few = rng.sample(options, min(40, len(options)))
             texts.append(min(few, key=lambda entry: abs(entry[0] - size))[1])
         made.append(with_utterances(session, texts))

@@ -296,7 +296,10 @@ class _Kept:
             self._read(path)
 
     def _read(self, path: Path) -> None:
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        *lines, rest = path.read_text(encoding="utf-8").split("\n")
+        if rest:  # a line that was cut off in writing
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
                 if row["of"] == self.digest:

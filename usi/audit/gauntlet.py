@@ -16,9 +16,9 @@ from typing import Any
 from usi.audit.attacks import ATTACKS, Attack, CannotMake
 from usi.audit.draws import Design, People, Split, draw
 from usi.audit.material import Material, placed
+from usi.decisions import gate_scorecard, tier
 from usi.errors import NotScorable, UsiError, unknown_name
 from usi.extraction.table import SessionTable
-from usi.decisions import gate_scorecard, tier
 from usi.loading.notes import LoadNotes
 from usi.pipeline import Loaded, features, score_with_tables
 from usi.records import Session

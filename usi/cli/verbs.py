@@ -58,6 +58,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("compare", "What changed between two scorecards: better, worse, or noise.", DECIDE),
     Verb("rank", "Which simulators can be told apart, with rank intervals.", DECIDE),
     Verb("plan", "How many tasks, batches and runs a study needs.", DECIDE),
+    Verb("audit", "Try the gate on known-bad simulators made from a corpus's people.", DECIDE),
     Verb("passk", "Unbiased pass^k, and how much of its fall is the user's noise.", DECIDE),
     Verb("correct", "Agent success as people would have seen it.", DECIDE),
     Verb("agents", "Whether the simulator changes which agent wins.", DECIDE),
