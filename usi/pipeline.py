@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
+from usi.diagnose.attach import diagnose_studies
 from usi.errors import UsageError, unknown_name
 from usi.extraction.extract import extract_table
 from usi.extraction.table import SessionTable
 from usi.loading import LoadNotes, LoadOptions, open_sessions
 from usi.loading.options import MAX_RECORD
 from usi.loading.stream import is_frame, open_frame
+from usi.provenance.record import sha256_bytes
 from usi.records import Session, Side
-from usi.scoring.agents import require_same_agent, with_agents
+from usi.scoring.agents import require_same_agent
 from usi.scoring.assembly import (
     Paths,
     Tables,
@@ -31,12 +33,18 @@ from usi.scoring.assembly import (
     read_people,
     with_declared,
 )
-from usi.scoring.identity import with_identities
-from usi.scoring.inputs import ReadFile, difficulty_file, split_by_simulator, with_keys
-from usi.scoring.load_facts import with_load_facts
-from usi.scoring.options import RunIds, ScoreOptions, Surveys
+from usi.scoring.inputs import (
+    ReadFile,
+    SideInput,
+    difficulty_file,
+    split_by_simulator,
+    with_keys,
+)
+from usi.scoring.options import RunIds, ScoreContext, ScoreOptions
+from usi.scoring.parts import Diagnosis, Studies
 from usi.scoring.people import read_people_of
 from usi.scoring.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
+from usi.scoring.task_sums import to_parquet
 from usi.scoring.watched import Watched, own_columns
 
 if TYPE_CHECKING:
@@ -217,25 +225,30 @@ def corpus_features(
 
 @dataclass(frozen=True)
 class ScoreResult:
-    """A scorecard with the tables behind it; the files as they lie, and remarks on them."""
+    """A scorecard with what it was made from.
+
+    Attributes
+    ----------
+    card
+        The scorecard; its ``tasks_sha256`` is that of `sums`.
+    sums
+        Per-task sums as Parquet bytes: the file beside the card.
+    profile, studies
+        The profile, and what it computed.
+    human, simulators
+        Session tables with keys, simulators by label.
+    files, asides
+        The files as they lie, and remarks on them.
+    """
 
     card: Scorecard
+    sums: bytes
     profile: Profile
+    studies: Studies
     human: SessionTable
     simulators: Mapping[str, SessionTable]
-    surveys: Surveys | None = None
     files: tuple[ReadFile, ...] = ()
     asides: tuple[str, ...] = ()
-
-    def task_sums(self, options: ScoreOptions, difficulty: Mapping[str, float]) -> pl.DataFrame:
-        """Per-task sums for the file beside the card, in the layout of the profile."""
-        if self.profile.task_sums is not None:
-            return self.profile.task_sums(
-                self.human, self.simulators, surveys=self.surveys, options=options
-            )
-        from usi.scoring.task_sums import task_sums
-
-        return task_sums([self.human, *self.simulators.values()], difficulty)
 
 
 def score(
@@ -319,31 +332,22 @@ def score_with_tables(
     if options.difficulty not in ("frozen", "self", "none"):
         files.append(difficulty_file(options.difficulty))
     context = make_context(reference, people, candidates, files)
+    context = replace(context, surveys=where)
     if profile is None and chosen.name == FALLBACK_PROFILE:
         text = f"no profile named, and {PREFERRED_PROFILE!r} is not installed: {chosen.name!r} used"
         context = replace(context, warnings=(*context.warnings, ("default_profile", text)))
-    card = chosen.score_tables(
-        people.tables[""],
-        candidates.tables,
-        surveys=surveys,
-        options=options,
-        context=context,
+    studies = chosen.study(people.tables[""], candidates.tables, surveys=surveys, options=options)
+    say("comparing sessions beyond their means ...")
+    diagnoses = diagnose_studies(studies, progress=progress)
+    return _result(
+        chosen,
+        studies,
+        context,
+        diagnoses,
+        people,
+        candidates,
+        tuple(all_files(people, candidates, files)),
     )
-    settings = {**card.settings, "surveys": where}
-    card = card.model_copy(update={"settings": settings})
-    if chosen.name == PREFERRED_PROFILE:
-        say("comparing sessions beyond their means ...")
-        card = _diagnosed(card, people.tables[""], candidates.tables, options, progress)
-    card = with_identities(card, candidates.identities)
-    card = with_load_facts(
-        card,
-        candidates.tables,
-        {**candidates.losses, "": people.losses.get("", [])},
-        candidates.episodes,
-    )
-    card = with_agents(card, candidates.tables)
-    read = tuple(all_files(people, candidates, files))
-    return ScoreResult(card, chosen, people.tables[""], candidates.tables, surveys, read)
 
 
 def _score_logs(
@@ -353,43 +357,41 @@ def _score_logs(
     options: ScoreOptions,
 ) -> ScoreResult:
     """The road of operational logs: cases in place of conversations."""
-    from usi.logs.diagnostics import attach_log_diagnostics
+    from usi.logs.diagnostics import diagnose_logs
     from usi.logs.inputs import read_sides
 
     sides = read_sides(simulators, human, options)
     real, found = sides.people.tables[""], sides.candidates.tables
-    context = make_context(sides.reference, sides.people, sides.candidates, [])
-    card = chosen.score_tables(real, found, surveys=None, options=options, context=context)
-    card = attach_log_diagnostics(card, real, found, sides.traces, options)
-    read = tuple(all_files(sides.people, sides.candidates, []))
-    asides = (*sides.people.asides, *sides.candidates.asides)
-    return ScoreResult(card, chosen, real, found, files=read, asides=asides)
+    return _result(
+        chosen,
+        chosen.study(real, found, surveys=None, options=options),
+        make_context(sides.reference, sides.people, sides.candidates, []),
+        diagnose_logs(real, found, sides.traces, options),
+        sides.people,
+        sides.candidates,
+        tuple(all_files(sides.people, sides.candidates, [])),
+    )
 
 
-def _diagnosed(
-    card: Scorecard,
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    options: ScoreOptions,
-    progress: Callable[[int, int], None] | None,
-) -> Scorecard:
-    """The card with what means can't see, over the same sessions that were scored."""
-    from usi.diagnose.attach import attach_diagnostics
-    from usi.scoring.robust.aggregated import AggregateTable, without_sessions
-    from usi.scoring.robust.profile import robust_options
-    from usi.scoring.robust.reference import chosen
-
-    if isinstance(human, AggregateTable):
-        return without_sessions(card)
-    own = robust_options(options)
-    return attach_diagnostics(
-        card,
-        replace(human, frame=chosen(human.frame, own, human=True)),
-        {
-            label: replace(table, frame=chosen(table.frame, own, human=False))
-            for label, table in simulators.items()
-        },
-        mode=own.c2st,
-        seed=own.seed,
-        progress=progress,
+def _result(
+    profile: Profile,
+    studies: Studies,
+    context: ScoreContext,
+    diagnoses: Mapping[str, Diagnosis],
+    people: SideInput,
+    candidates: SideInput,
+    files: tuple[ReadFile, ...],
+) -> ScoreResult:
+    """Sums and card out of the parts: the one place where they come together."""
+    sums = to_parquet(studies.sums())
+    card = studies.card(replace(context, tasks_sha256=sha256_bytes(sums)), diagnoses)
+    return ScoreResult(
+        card=card,
+        sums=sums,
+        profile=profile,
+        studies=studies,
+        human=people.tables[""],
+        simulators=candidates.tables,
+        files=files,
+        asides=(*people.asides, *candidates.asides),
     )

@@ -15,8 +15,9 @@ from score_robust.population import draw, table
 from usi.errors import NotScorable, UsageError
 from usi.records import SurveyAnswer
 from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.robust import PROFILE
 from usi.scoring.robust.options import RobustOptions
-from usi.scoring.robust.profile import pool_of, score_tables, task_sums
+from usi.scoring.robust.profile import pool_of, study_tables
 from usi.scoring.scorecard import COMPONENTS, Scorecard
 
 ANSWERS = ("No - Task failed", "Partially - Some progress", "Yes - Task completed")
@@ -33,7 +34,7 @@ def score(human, *simulators, surveys=None, difficulty="none", **choices):
         difficulty=difficulty, robust=RobustOptions(**{"replicates": 100, **choices})
     )
     tables = {f"sim{k}": table(frame) for k, frame in enumerate(simulators)}
-    return score_tables(
+    return PROFILE.score_tables(
         table(human), tables, surveys=surveys, options=options, context=ScoreContext()
     )
 
@@ -54,7 +55,7 @@ def test_identical_bytes_whatever_the_order():
 
 def test_another_seed_moves_bounds_and_signature_alone():
     options = ScoreOptions(difficulty="none", seed=8, robust=RobustOptions(replicates=100))
-    other = score_tables(
+    other = PROFILE.score_tables(
         table(HUMAN), {"sim0": table(SIM)}, surveys=None, options=options, context=ScoreContext()
     )
     a, b = CARD.simulators[0], other.simulators[0]
@@ -281,13 +282,13 @@ def test_surveys_by_file_and_by_own_answers():
 
 def test_sums_hold_no_text_and_are_the_same_in_any_order():
     options = ScoreOptions(difficulty="none", robust=RobustOptions(replicates=100))
-    sums = task_sums(table(HUMAN), {"s": table(SIM)}, surveys=None, options=options)
-    again = task_sums(
+    sums = study_tables(table(HUMAN), {"s": table(SIM)}, surveys=None, options=options).sums()
+    again = study_tables(
         table(HUMAN.sample(fraction=1, shuffle=True, seed=1)),
         {"s": table(SIM.sample(fraction=1, shuffle=True, seed=2))},
         surveys=None,
         options=options,
-    )
+    ).sums()
     assert sums.equals(again)
     texts = [name for name, kind in sums.schema.items() if kind == pl.String]
     assert set(texts) <= {"side", "simulator", "unit", "split", "bin"}

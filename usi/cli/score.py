@@ -114,23 +114,25 @@ class Request:
 
 @dataclass(frozen=True)
 class Scored:
-    """A result, the sums beside its card, how it was made, and a verdict where one was asked."""
+    """A result, how it was made, and a verdict where one was asked."""
 
     result: ScoreResult
-    card: Scorecard
-    sums: bytes
     started: str
     human: str
     options: ScoreOptions
     verdict: Verdict | None = None
+
+    @property
+    def card(self) -> Scorecard:
+        """The scorecard."""
+        return self.result.card
 
 
 def scored(request: Request, *, quiet: bool) -> Scored:
     """Check the outputs, then walk the road."""
     from usi.cli.console import working
     from usi.pipeline import score_with_tables
-    from usi.provenance.record import now, sha256_bytes
-    from usi.scoring.task_sums import to_parquet
+    from usi.provenance.record import now
 
     started = now()
     human, profile, options = resolved(request)
@@ -144,10 +146,7 @@ def scored(request: Request, *, quiet: bool) -> Scored:
             progress=permuting(quiet=quiet),
             stage=say,
         )
-        say("adding up tasks ...")
-        sums = to_parquet(result.task_sums(options, difficulties(options, result)))
-    card = result.card.model_copy(update={"tasks_sha256": sha256_bytes(sums)})
-    return Scored(result, card, sums, started, human, options)
+    return Scored(result, started, human, options)
 
 
 def permuting(*, quiet: bool) -> Callable[[int, int], None]:
@@ -231,24 +230,6 @@ def _difficulty(option: str | None) -> str | None:
     )
 
 
-def difficulties(options: ScoreOptions, result: ScoreResult) -> Mapping[str, float]:
-    """Task difficulties for the sums beside the card, from where the card has them."""
-    from usi.scoring.published import calibration
-
-    if result.profile.task_sums is not None:
-        return {}  # the profile has bins of its own
-    if options.difficulty == "frozen":
-        return calibration.frozen().rates
-    if options.difficulty != "self":
-        return calibration.read_difficulty(options.difficulty).rates
-    runs = []
-    for table in result.simulators.values():
-        rows = table.frame.filter(table.frame["task"].is_not_null())
-        for task, reward in rows.select("task", "reward").iter_rows():
-            runs.append({task: float(calibration.success(reward))})
-    return calibration.pooled(runs)
-
-
 def known_forms() -> tuple[str, ...]:
     """Suffixes that ``-o`` takes."""
     from usi.report.files import FORMS
@@ -329,7 +310,7 @@ def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> d
         else:
             contents[path] = FORMS[form](done.card, path).encode("utf-8")
         if form == ".json":
-            contents[_tasks_path(path)] = done.sums
+            contents[_tasks_path(path)] = done.result.sums
             contents |= beside_files(path, beside) if beside is not None else {}
     return contents
 

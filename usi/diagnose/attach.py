@@ -1,12 +1,12 @@
-"""Put what means can't see on the scorecard: two-sample tests, distances, spread, gaming.
+"""What means can't see of a simulator: two-sample tests, distances, spread, gaming.
 
-The score is finished before; nothing here changes a component. The gate reads the two-sample
-test and the signs of gaming as second keys.
+Nothing here changes a component. The gate reads the two-sample test and the signs of gaming as
+second keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +14,6 @@ import polars as pl
 
 from usi.diagnose.distances import (
     SPREAD_BAND,
-    Distances,
     correlation_difference,
     feature_distances,
     spread_index,
@@ -25,9 +24,11 @@ from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
 from usi.estimate import Estimate
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
-from usi.extraction.table import SessionTable, derive
+from usi.extraction.table import derive
+from usi.scoring.parts import Diagnosis, Studies
+from usi.scoring.robust.profile import RobustStudies
 from usi.scoring.robust.reference import scorable_rows
-from usi.scoring.scorecard import FeatureScore, Scorecard, SimulatorCard, TwoSample, Warning_
+from usi.scoring.scorecard import TwoSample, Warning_
 from usi.scoring.watched import CONTENT
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
@@ -49,11 +50,11 @@ def scored_sessions(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(
-    card: SimulatorCard, human: pl.DataFrame, simulated: pl.DataFrame
+    design: str, human: pl.DataFrame, simulated: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Sessions of tasks on both sides, where the design is paired on the task."""
     both = pl.Series(sorted(set(human["task"].drop_nulls()) & set(simulated["task"].drop_nulls())))
-    if card.design == "unpaired" or not len(both):
+    if design == "unpaired" or not len(both):
         return human, simulated
     own = pl.col("task").is_in(both.implode())
     return human.filter(own), simulated.filter(own)
@@ -147,21 +148,9 @@ def is_collapsed(spread: Estimate, tests: tuple[TwoSample, ...]) -> bool:
     return seen and spread.value is not None and spread.value < SPREAD_BAND[0]
 
 
-def _with_distances(
-    features: Mapping[str, FeatureScore], distances: Mapping[str, Distances]
-) -> dict[str, FeatureScore]:
-    return {
-        name: score.model_copy(update={"distance": distances[name].as_dict()})
-        if name in distances
-        else score
-        for name, score in features.items()
-    }
-
-
-def _warnings(card: SimulatorCard) -> tuple[Warning_, ...]:
+def _warnings(spread: Estimate, *, collapsed: bool, gaming: bool) -> tuple[Warning_, ...]:
     found = []
-    spread = card.spread_index
-    if card.collapsed and spread is not None:
+    if collapsed:
         found.append(
             Warning_(
                 code="collapsed",
@@ -169,11 +158,7 @@ def _warnings(card: SimulatorCard) -> tuple[Warning_, ...]:
                 "its means may agree, but it stands for one average person, not for people",
             )
         )
-    elif (
-        spread is not None
-        and spread.value is not None
-        and not (SPREAD_BAND[0] <= spread.value <= SPREAD_BAND[1])
-    ):
+    elif spread.value is not None and not (SPREAD_BAND[0] <= spread.value <= SPREAD_BAND[1]):
         found.append(
             Warning_(
                 code="spread",
@@ -181,7 +166,7 @@ def _warnings(card: SimulatorCard) -> tuple[Warning_, ...]:
                 f"(usual: {SPREAD_BAND[0]} to {SPREAD_BAND[1]})",
             )
         )
-    if card.gaming_suspected:
+    if gaming:
         found.append(
             Warning_(
                 code="gaming_suspected",
@@ -192,23 +177,42 @@ def _warnings(card: SimulatorCard) -> tuple[Warning_, ...]:
     return tuple(found)
 
 
-def _simulator(
-    card: SimulatorCard,
+def diagnose(
     human: pl.DataFrame,
     simulated: pl.DataFrame,
-    profile: str,
     *,
-    mode: Mode | Literal["off"],
-    seed: int,
-    progress: Callable[[int, int], None] | None,
-) -> SimulatorCard:
+    profile: str,
+    design: str,
+    mode: Mode | Literal["off"] = "fast",
+    seed: int = 7,
+    progress: Callable[[int, int], None] | None = None,
+) -> Diagnosis:
+    """Look at one simulator beyond its means; components and index do not depend on it.
+
+    Parameters
+    ----------
+    human, simulated
+        Sessions that were scored (`scored_sessions`).
+    profile
+        Feature set of both tables.
+    design
+        ``"paired"`` or ``"unpaired"``.
+    mode
+        ``"fast"``: p-values from a closed form; ``"full"``: 200 permutations of each classifier
+        (minutes), with more trees; ``"off"``: no classifier.
+    seed
+        Of every draw.
+    progress
+        Called with (done, total) permutations of each full test.
+    """
+    human, simulated = _compared(design, human, simulated)
     specs = tuple(spec for spec in get_profile(profile).specs if not spec.harness)
     every = [sample_of(frame, specs) for frame in (human, simulated)]
     distances = {
         name: feature_distances(every[0].values[:, at], every[1].values[:, at])
         for at, name in enumerate(every[0].names)
     }
-    compared = compared_specs(profile, card.design)
+    compared = compared_specs(profile, design)
     names = tuple(spec.name for spec in compared)
     people, candidate = (part.columns(names) for part in every)
     tests = (
@@ -223,62 +227,39 @@ def _simulator(
     )
     spread = spread_index({name: distances[name] for name in names})
     gaming, suspicious = _gaming(human, simulated, seed)
-    found = card.model_copy(
-        update={
-            "two_sample": tests,
-            "spread_index": spread,
-            "correlation_difference": correlation_difference(people, candidate),
-            "gaming": gaming,
-            # Other people on other tasks fall out of the band, too: no suspicion there.
-            "gaming_suspected": suspicious and card.design != "unpaired",
-            "collapsed": is_collapsed(spread, tests),
-            "features": _with_distances(card.features, distances),
-            "style": _with_distances(card.style, distances),
-        }
+    # Other people on other tasks fall out of the band, too: no suspicion there.
+    suspected_here = suspicious and design != "unpaired"
+    collapsed = is_collapsed(spread, tests)
+    return Diagnosis(
+        two_sample=tests,
+        spread_index=spread,
+        correlation_difference=correlation_difference(people, candidate),
+        gaming=gaming,
+        gaming_suspected=suspected_here,
+        collapsed=collapsed,
+        distances={name: found.as_dict() for name, found in distances.items()},
+        warnings=_warnings(spread, collapsed=collapsed, gaming=suspected_here),
     )
-    return found.model_copy(update={"warnings": (*card.warnings, *_warnings(found))})
 
 
-def attach_diagnostics(
-    card: Scorecard,
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    *,
-    mode: Mode | Literal["off"] = "fast",
-    seed: int = 7,
-    progress: Callable[[int, int], None] | None = None,
-) -> Scorecard:
-    """Fill the diagnostic fields of every simulator's card.
+def diagnose_studies(
+    studies: Studies, *, progress: Callable[[int, int], None] | None = None
+) -> dict[str, Diagnosis]:
+    """Diagnosis of every simulator of the profile ``robust``, by label.
 
-    Parameters
-    ----------
-    card
-        Finished scorecard of the same tables.
-    human, simulators
-        Session tables with keys, simulators by label.
-    mode
-        ``"fast"``: p-values from a closed form; ``"full"``: 200 permutations of each classifier
-        (minutes), with more trees; ``"off"``: no classifier.
-    progress
-        Called with (done, total) permutations of each full test.
-
-    Returns
-    -------
-    Scorecard
-        A new card; components and index are untouched.
+    Other profiles, and references that are aggregates, have no sessions to look at.
     """
-    people = scored_sessions(human.frame)
-    cards = tuple(
-        _simulator(
-            part,
-            *_compared(part, people, scored_sessions(simulators[part.name].frame)),
-            human.profile,
-            mode=mode,
-            seed=seed,
+    if not isinstance(studies, RobustStudies) or studies.reference.aggregated:
+        return {}
+    return {
+        label: diagnose(
+            studies.reference.frame,
+            result.frame,
+            profile=studies.human.profile,
+            design="paired" if result.design.paired else "unpaired",
+            mode=studies.own.c2st,
+            seed=studies.own.seed,
             progress=progress,
         )
-        if part.name in simulators
-        else part
-        for part in card.simulators
-    )
-    return card.model_copy(update={"simulators": cards})
+        for label, result in studies.results.items()
+    }

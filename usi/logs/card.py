@@ -21,6 +21,7 @@ from usi.logs.case_mix import Mix
 from usi.logs.features import TITLES
 from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
+from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import Score, lower_upper, maybe, mean_score, score_terms, tidy
 from usi.scoring.robust.floors import FLOOR_REPLICATES
 from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
@@ -332,7 +333,11 @@ def warnings_of(card: SimulatorCard, compared: Compared) -> tuple[Warning_, ...]
 
 
 def log_card(
-    card: SimulatorCard, compared: Compared, real: RealAgainstReal, signature: str
+    card: SimulatorCard,
+    compared: Compared,
+    real: RealAgainstReal,
+    signature: str,
+    diagnosis: Diagnosis,
 ) -> SimulatorCard:
     """A simulator's card of the profile `robust`, as one of logs."""
     frame = compared.result.frame
@@ -355,7 +360,8 @@ def log_card(
             "components": components_of(card, compared, real),
             "index": index_of(compared),
             "features": features,
-            "warnings": warnings_of(card, compared),
+            "warnings": (*warnings_of(card, compared), *diagnosis.warnings),
+            **diagnosis.card_fields(),
             "signature": signature,
             "design_reason": "unpaired: a log has other cases than another",
             "coverage": None,

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from usi.diagnose.attach import attach_diagnostics
+from usi.diagnose.attach import diagnose, scored_sessions
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.table import SessionTable
 from usi.logs.distances import (
@@ -25,10 +25,11 @@ from usi.logs.distances import (
 )
 from usi.logs.profile import log_options
 from usi.scoring.options import ScoreOptions
+from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import chosen
-from usi.scoring.scorecard import Scorecard, SimulatorCard
+from usi.scoring.scorecard import SimulatorCard
 
 DRAWS = 10
 MIN_CASES = 50
@@ -46,19 +47,16 @@ DISTANCES: dict[str, tuple[Distance, str]] = {
 NO_EVENTS = "a session table holds no sequence of events: score the logs themselves"
 
 
-def attach_log_diagnostics(
-    card: Scorecard,
+def diagnose_logs(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
     traces: Mapping[str, Traces],
     options: ScoreOptions,
-) -> Scorecard:
-    """Fill the diagnostic fields of every simulated log.
+) -> dict[str, Diagnosis]:
+    """What means can't see of every simulated log, by label.
 
     Parameters
     ----------
-    card
-        Finished scorecard of the same tables.
     human, simulators
         Session tables with keys.
     traces
@@ -67,23 +65,25 @@ def attach_log_diagnostics(
     own = log_options(options)
     tables = {label: _chosen(t, own, human=False) for label, t in simulators.items()}
     people = _chosen(human, own, human=True)
-    card = attach_diagnostics(card, people, tables, mode=own.c2st, seed=own.seed)
-    grouped = []
-    for part in card.simulators:
+    found = {}
+    for label, table in tables.items():
+        plain = diagnose(
+            scored_sessions(people.frame),
+            scored_sessions(table.frame),
+            profile=human.profile,
+            design="unpaired",
+            mode=own.c2st,
+            seed=own.seed,
+        )
         tests = tuple(
             t.model_copy(update={"grouped_by": own.cluster if t.grouped_by == "task" else "case"})
-            for t in part.two_sample
+            for t in plain.two_sample
         )
-        sides = [
-            _among(traces.get(label), table)
-            for label, table in (("", people), (part.name, tables[part.name]))
-        ]
-        grouped.append(
-            part.model_copy(
-                update={"two_sample": tests, "log_distances": distances(*sides, seed=own.seed)}
-            )
+        sides = [_among(traces.get(name), side) for name, side in (("", people), (label, table))]
+        found[label] = replace(
+            plain, two_sample=tests, log_distances=distances(*sides, seed=own.seed)
         )
-    return card.model_copy(update={"simulators": tuple(grouped)})
+    return found
 
 
 def _chosen(table: SessionTable, own: RobustOptions, *, human: bool) -> SessionTable:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -36,58 +35,17 @@ from usi.logs.window import window_warnings
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
 from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+from usi.scoring.parts import NO_DIAGNOSIS, Diagnosis
 from usi.scoring.profiles import Profile
 from usi.scoring.robust.human_card import human_card
 from usi.scoring.robust.left_out import outcome_counts, session_reasons
 from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference, chosen, reference
 from usi.scoring.robust.simulator_card import Anchors, simulator_card
-from usi.scoring.robust.study import Study, study
+from usi.scoring.robust.study import study
 from usi.scoring.robust.sums import to_frame
 from usi.scoring.robust.survey import SurveySide
 from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from usi.extraction.table import SessionTable
-    from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
-    from usi.scoring.scorecard import Scorecard
-
-
-def _score_tables(
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    *,
-    surveys: Surveys | None,
-    options: ScoreOptions,
-    context: ScoreContext,
-) -> Scorecard:
-    # polars and numpy come in here: naming the profile must stay cheap
-
-    return score_tables(human, simulators, surveys=surveys, options=options, context=context)
-
-
-def _task_sums(
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    *,
-    surveys: Surveys | None,
-    options: ScoreOptions,
-) -> pl.DataFrame:
-
-    return task_sums(human, simulators, options=options)
-
-
-PROFILE = Profile(
-    name="log",
-    tag="log@1",
-    index="USI-log",
-    description="operational logs: index USI-log over what a log can tell (scope log-observable)",
-    score_tables=_score_tables,
-    task_sums=_task_sums,
-)
-
 
 NAME = "log"
 CLUSTER = "week"
@@ -155,83 +113,114 @@ def _reference(people: pl.DataFrame, model: pl.DataFrame) -> tuple[Reference, st
     return reference(people, (*specs, rated)), None
 
 
-def prepare(
-    human: SessionTable, simulators: Mapping[str, SessionTable], options: ScoreOptions
-) -> tuple[SessionTable, dict[str, tuple[SessionTable, Compared]], RobustOptions]:
-    """Compare every simulated log.
+@dataclass(frozen=True, kw_only=True)
+class LogStudies:
+    """Every simulated log compared with the real one; sums and card are made from it.
 
-    Raises
-    ------
-    NotScorable, UsageError
-        See `score_tables`.
+    Attributes
+    ----------
+    human, people
+        The real log, and its chosen cases.
+    cases, compared
+        Label -> chosen cases of the simulated log, and its comparison; labels are sorted.
+    own, options
+        Choices of the comparison, and all choices.
     """
-    if not simulators:
-        raise UsageError("there is no simulator to score")
-    own, log = log_options(options), options.log or LogChoices()
-    people = _cases(human, own, human=True)
-    found = {}
-    for label, table in sorted(simulators.items()):
-        cases = _cases(table, own, human=False)
-        try:
-            found[label] = cases, compare(people, cases, own, log)
-        except NotScorable as error:
-            raise NotScorable(f"{label}: {error}") from error
-    return people, found, own
+
+    human: SessionTable
+    people: SessionTable
+    cases: Mapping[str, SessionTable]
+    compared: Mapping[str, Compared]
+    own: RobustOptions
+    options: ScoreOptions
+
+    def sums(self) -> pl.DataFrame:
+        """Sums by cluster of every comparison; no text of a case but the cluster's name."""
+        parts = []
+        for label, compared in self.compared.items():
+            parts.append(to_frame(compared.result.human, name="human", simulator=label))
+            parts.append(to_frame(compared.result.simulator, name="simulated", simulator=label))
+        return pl.concat(parts, how="diagonal_relaxed")
+
+    def card(
+        self, context: ScoreContext, diagnoses: Mapping[str, Diagnosis] | None = None
+    ) -> Scorecard:
+        """The scorecard: simulators by falling USI-log, those without one last, ties by name."""
+        people, own = self.people, self.own
+        specs = get_feature_profile(NAME).specs
+        bins = key(common_columns(people.frame, people.frame, BIN_COLUMNS)).alias("bin")
+        framed = replace(people, frame=people.frame.with_columns(bins))
+        ref = reference(ruled(framed, framed).human.frame, specs)
+        real = real_against_real(ref, replace(own, strata=own.strata or "bin"))
+        cards = [
+            _card(
+                label,
+                self.cases[label],
+                compared,
+                real,
+                own,
+                self.human,
+                self.options,
+                context,
+                (diagnoses or {}).get(label, NO_DIAGNOSIS),
+            )
+            for label, compared in self.compared.items()
+        ]
+        cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
+        first = next(iter(self.compared.values())).result
+        dropped = session_reasons(people.frame, first.design) + outcome_counts(
+            first.success, human=True
+        )
+        row = human_card(ref, context, None, Counter(dropped))
+        warned = [*context.warnings]
+        frames = {label: cases.frame for label, cases in self.cases.items()}
+        warned += [("same_cases", text) for text in _shared(people.frame, frames)]
+        warned += [("window", text) for text in window_warnings(people.frame, frames)]
+        return Scorecard(
+            usi_version=__version__,
+            profile=get_feature_profile(NAME).tag,
+            signature=_common(cards),
+            synthetic=context.synthetic,
+            difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
+            settings=_settings(own, self.options, self.human),
+            human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
+            simulators=tuple(cards),
+            inputs=context.inputs,
+            warnings=tuple(Warning_(code=c, message=m) for c, m in warned),
+            tasks_sha256=context.tasks_sha256,
+        )
 
 
-def score_tables(
+def study_tables(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
     *,
     surveys: Surveys | None,
     options: ScoreOptions,
-    context: ScoreContext,
-) -> Scorecard:
-    """Score every simulated log against the real one; parameters as for every profile.
-
-    Returns
-    -------
-    Scorecard
-        Simulators by falling USI-log, those without one last, ties by name.
+) -> LogStudies:
+    """Compare every simulated log with the real one; parameters as for every profile.
 
     Raises
     ------
     NotScorable
         Where a side has no case.
     UsageError
-        For a table of another profile, or options that logs do not have.
+        For a table of another profile, no simulator, or options that logs do not have.
     """
-    people, found, own = prepare(human, simulators, options)
-    specs = get_feature_profile(NAME).specs
-    bins = key(common_columns(people.frame, people.frame, BIN_COLUMNS)).alias("bin")
-    framed = replace(people, frame=people.frame.with_columns(bins))
-    ref = reference(ruled(framed, framed).human.frame, specs)
-    real = real_against_real(ref, replace(own, strata=own.strata or "bin"))
-    cards = [
-        _card(label, cases, compared, real, own, human, options, context)
-        for label, (cases, compared) in found.items()
-    ]
-    cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
-    first = next(iter(found.values()))[1].result
-    dropped = session_reasons(people.frame, first.design) + outcome_counts(
-        first.success, human=True
-    )
-    row = human_card(ref, context, None, Counter(dropped))
-    warned = [*context.warnings]
-    frames = {label: cases.frame for label, (cases, _) in found.items()}
-    warned += [("same_cases", text) for text in _shared(people.frame, frames)]
-    warned += [("window", text) for text in window_warnings(people.frame, frames)]
-    return Scorecard(
-        usi_version=__version__,
-        profile=get_feature_profile(NAME).tag,
-        signature=_common(cards),
-        synthetic=context.synthetic,
-        difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
-        settings=_settings(own, options, human),
-        human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
-        simulators=tuple(cards),
-        inputs=context.inputs,
-        warnings=tuple(Warning_(code=c, message=m) for c, m in warned),
+    if not simulators:
+        raise UsageError("there is no simulator to score")
+    own, log = log_options(options), options.log or LogChoices()
+    people = _cases(human, own, human=True)
+    cases: dict[str, SessionTable] = {}
+    compared: dict[str, Compared] = {}
+    for label, table in sorted(simulators.items()):
+        cases[label] = _cases(table, own, human=False)
+        try:
+            compared[label] = compare(people, cases[label], own, log)
+        except NotScorable as error:
+            raise NotScorable(f"{label}: {error}") from error
+    return LogStudies(
+        human=human, people=people, cases=cases, compared=compared, own=own, options=options
     )
 
 
@@ -258,6 +247,7 @@ def _card(
     human: SessionTable,
     options: ScoreOptions,
     context: ScoreContext,
+    diagnosis: Diagnosis,
 ) -> SimulatorCard:
     signature = _signature(compared, own, human, options, context)
     plain = simulator_card(
@@ -270,8 +260,9 @@ def _card(
         pool=None,
         context=context,
         signature=signature,
+        diagnosis=Diagnosis(distances=diagnosis.distances),
     )
-    return log_card(plain, compared, real, signature)
+    return log_card(plain, compared, real, signature, diagnosis)
 
 
 def _signature(
@@ -327,16 +318,10 @@ def _settings(own: RobustOptions, options: ScoreOptions, human: SessionTable) ->
     }
 
 
-def task_sums(
-    human: SessionTable, simulators: Mapping[str, SessionTable], *, options: ScoreOptions
-) -> pl.DataFrame:
-    """Sums by cluster of every comparison, without any text of a case but the cluster's name."""
-    own = replace(log_options(options), replicates=100)
-    _, found, _ = prepare(human, simulators, replace(options, robust=own))
-    parts = []
-    for label, (_, compared) in found.items():
-        sides: tuple[tuple[str, Study], ...] = (("human", compared.result),)
-        for name, result in sides:
-            parts.append(to_frame(result.human, name=name, simulator=label))
-        parts.append(to_frame(compared.result.simulator, name="simulated", simulator=label))
-    return pl.concat(parts, how="diagonal_relaxed")
+PROFILE = Profile(
+    name="log",
+    tag="log@1",
+    index="USI-log",
+    description="operational logs: index USI-log over what a log can tell (scope log-observable)",
+    study=study_tables,
+)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 
 from usi.errors import NotScorable
 from usi.extraction.table import SessionTable
-from usi.scoring.scorecard import Scorecard
 
 _FINGERPRINT = re.compile(r".+@[0-9a-f]{12}", re.DOTALL)
 KEY = "agent"
@@ -54,16 +53,3 @@ def require_same_agent(
             "agent's. Run all of them with one agent, rule book and harness version, or pass "
             "--other-agent"
         )
-
-
-def with_agents(card: Scorecard, simulators: Mapping[str, SessionTable]) -> Scorecard:
-    """The card with the fingerprints of the agents in the identities of its simulators."""
-    named = [
-        simulator.model_copy(
-            update={"identity": {**simulator.identity, KEY: ", ".join(fingerprints(table))}}
-        )
-        if (table := simulators.get(simulator.name)) is not None and fingerprints(table)
-        else simulator
-        for simulator in card.simulators
-    ]
-    return card.model_copy(update={"simulators": tuple(named)})

@@ -26,6 +26,7 @@ from usi.scoring.inputs import (
     survey_files,
     with_keys,
 )
+from usi.scoring.load_facts import facts_of, load_notes
 from usi.scoring.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
 from usi.scoring.profiles import PREFERRED_PROFILE
 from usi.scoring.published.survey import is_whole
@@ -179,4 +180,14 @@ def make_context(
         left_out={**candidates.left_out, "": people.left_out.get("", {})},
         warnings=tuple(warnings),
         anchors=people.anchors,
+        facts={
+            label: facts_of(
+                table,
+                losses=candidates.losses.get(label, ()),
+                episodes=candidates.episodes.get(label),
+                identity=candidates.identities.get(label),
+            )
+            for label, table in candidates.tables.items()
+        },
+        load_notes=load_notes(people.losses.get("", ())),
     )

@@ -1,16 +1,13 @@
-"""Recorded candidates on a scorecard: their identity, and its hash in the signature."""
+"""Recorded candidates: among the inputs, and what a scorecard says of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from usi.corpora.candidate import Candidate, candidate_called, find_candidate, fingerprint
-from usi.provenance.signature import build, parse
 from usi.scoring.agents import KEY as AGENT
-from usi.scoring.scorecard import Scorecard, SimulatorCard
-
-FIELD = "sim"
+from usi.scoring.scorecard import Scorecard
 
 
 def split_candidates(paths: Sequence[str | Path]) -> tuple[list[str | Path], list[Candidate]]:
@@ -24,29 +21,6 @@ def split_candidates(paths: Sequence[str | Path]) -> tuple[list[str | Path], lis
         else:
             found.append(candidate)
     return plain, found
-
-
-def with_identities(card: Scorecard, identities: Mapping[str, Mapping[str, str]]) -> Scorecard:
-    """The card with what is known of its simulators; the signature names the identity."""
-    if not identities:
-        return card
-    cards = [
-        _identified(part, identities[part.name]) if part.name in identities else part
-        for part in card.simulators
-    ]
-    marks = sorted({fingerprint(own) for own in identities.values()})
-    signature = _signed(card.signature, "+".join(marks))
-    return card.model_copy(update={"simulators": tuple(cards), "signature": signature})
-
-
-def _identified(part: SimulatorCard, identity: Mapping[str, str]) -> SimulatorCard:
-    signature = _signed(part.signature, fingerprint(identity)) if part.signature else ""
-    return part.model_copy(update={"identity": dict(identity), "signature": signature})
-
-
-def _signed(signature: str, mark: str) -> str:
-    found = parse(signature)
-    return str(build(found.index, {**found.fields, FIELD: mark}))
 
 
 def changed(card: Scorecard) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """What loading knows and scoring does not change: errors of the simulated user, lossiness notes.
 
-Both profiles get them in the same way, after their card is made.
+All profiles get them in the same way, as `Facts` of each simulator.
 """
 
 from __future__ import annotations
@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from usi.corpora.candidate import fingerprint
 from usi.estimate import Estimate
 from usi.extraction.table import SessionTable
 from usi.loading.formats.tau2 import TERMINATION
 from usi.loading.notes import Loss
+from usi.scoring.agents import KEY, fingerprints
 from usi.scoring.episodes import EpisodeTally
-from usi.scoring.scorecard import LoadNote, Scorecard, SimulatorCard
+from usi.scoring.parts import Facts
+from usi.scoring.scorecard import LoadNote
 
 USER_ENDED = f"{TERMINATION}user_error"
 NOT_REVIEWED = "the transcripts hold no review of the simulated user"
@@ -68,31 +71,34 @@ def load_notes(losses: Sequence[Loss]) -> tuple[LoadNote, ...]:
     )
 
 
-def with_load_facts(
-    card: Scorecard,
-    tables: Mapping[str, SessionTable],
-    losses: Mapping[str, Sequence[Loss]],
-    episodes: Mapping[str, EpisodeTally] | None = None,
-) -> Scorecard:
-    """The card with errors of its simulators and what loading lost (label ``""``: people).
+def facts_of(
+    table: SessionTable,
+    *,
+    losses: Sequence[Loss] = (),
+    episodes: EpisodeTally | None = None,
+    identity: Mapping[str, str] | None = None,
+) -> Facts:
+    """What is known of one simulator beside its scores.
 
-    With `episodes` it tells what the runs recorded beside the reward, too.
+    Parameters
+    ----------
+    table
+        Its session table, for errors of the user and the agents that took part.
+    losses
+        What loading lost.
+    episodes
+        What its runs recorded beside the reward.
+    identity
+        Of a recorded candidate; ``None`` for plain files.
     """
-    tallies = episodes or {}
-    simulators = []
-    for part in card.simulators:
-        update: dict[str, object] = {"load_notes": load_notes(losses.get(part.name, ()))}
-        if part.name in tallies:
-            update["episodes"] = tallies[part.name].card()
-        table = tables.get(part.name)
-        if table is not None:
-            counts, share = user_errors(table)
-            if counts or share.ok:
-                update |= {"user_errors": counts, "user_error_share": share}
-        simulators.append(_updated(part, update))
-    human = card.human.model_copy(update={"load_notes": load_notes(losses.get("", ()))})
-    return card.model_copy(update={"human": human, "simulators": tuple(simulators)})
-
-
-def _updated(part: SimulatorCard, update: dict[str, object]) -> SimulatorCard:
-    return part.model_copy(update=update)
+    agents = fingerprints(table)
+    counts, share = user_errors(table)
+    told = bool(counts) or share.ok
+    return Facts(
+        identity={**(identity or {}), **({KEY: ", ".join(agents)} if agents else {})},
+        mark=None if identity is None else fingerprint(identity),
+        load_notes=load_notes(losses),
+        episodes=None if episodes is None else episodes.card(),
+        user_errors=counts if told else {},
+        user_error_share=share if told else None,
+    )

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
     from usi.logs.inputs import LogChoices
     from usi.records import SurveyAnswer
+    from usi.scoring.parts import Facts
     from usi.scoring.robust.options import RobustOptions
-    from usi.scoring.scorecard import InputFile
+    from usi.scoring.scorecard import InputFile, LoadNote
 
 RunIds = Literal["auto", "suffix", "none"]
 HumanSource = Literal["auto", "human", "simulated"]
@@ -128,6 +129,14 @@ class ScoreContext:
     anchors
         Session tables of degenerate users by name (echo of the agent, ...), for the floors of
         the profile ``robust``.
+    facts
+        Label -> what reading knows of the simulator.
+    load_notes
+        What loading dropped, guessed or merged of the reference.
+    surveys
+        Name of the folder of survey files, or ``"none"``; ``None`` where surveys do not apply.
+    tasks_sha256
+        Hash of the per-task sums that stand beside the card.
     """
 
     corpus_name: str = "reference"
@@ -145,3 +154,7 @@ class ScoreContext:
     left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     warnings: tuple[tuple[str, str], ...] = ()
     anchors: Mapping[str, SessionTable] = field(default_factory=dict)
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    load_notes: tuple[LoadNote, ...] = ()
+    surveys: str | None = None
+    tasks_sha256: str | None = None

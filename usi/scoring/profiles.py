@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Protocol
 from usi.errors import unknown_name
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from usi.extraction.table import SessionTable
     from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+    from usi.scoring.parts import Studies
     from usi.scoring.scorecard import Scorecard
 
 PREFERRED_PROFILE = "robust"
@@ -36,8 +35,8 @@ _LOG_MODULES: dict[str, str] = {"log": "usi.logs.profile"}
 """Profiles of operational logs; never taken by default, nor listed with those of conversations."""
 
 
-class Scorer(Protocol):
-    """Session tables with keys -> scorecard."""
+class Studier(Protocol):
+    """Session tables with keys -> every simulator compared with the reference."""
 
     def __call__(
         self,
@@ -46,23 +45,8 @@ class Scorer(Protocol):
         *,
         surveys: Surveys | None,
         options: ScoreOptions,
-        context: ScoreContext,
-    ) -> Scorecard:
-        """Score every simulator against the reference."""
-
-
-class Summer(Protocol):
-    """Session tables with keys -> per-task sums, without any text."""
-
-    def __call__(
-        self,
-        human: SessionTable,
-        simulators: Mapping[str, SessionTable],
-        *,
-        surveys: Surveys | None,
-        options: ScoreOptions,
-    ) -> pl.DataFrame:
-        """Add up what was scored."""
+    ) -> Studies:
+        """Compare; the card and the per-task sums are made from what is returned."""
 
 
 @dataclass(frozen=True)
@@ -79,19 +63,44 @@ class Profile:
         Name of its index, ``"USI"``, ``"USI-R"`` or ``"USI-log"``.
     description
         One line for ``usi doctor`` and the documentation.
-    score_tables
+    study
         The definition itself.
-    task_sums
-        Per-task sums that stand beside its scorecard; ``None`` for the plain ones of
-        `usi.scoring.task_sums`.
     """
 
     name: str
     tag: str
     index: str
     description: str
-    score_tables: Scorer
-    task_sums: Summer | None = None
+    study: Studier
+
+    def score_tables(
+        self,
+        human: SessionTable,
+        simulators: Mapping[str, SessionTable],
+        *,
+        surveys: Surveys | None,
+        options: ScoreOptions,
+        context: ScoreContext,
+    ) -> Scorecard:
+        """Score session tables with keys, without diagnosis.
+
+        Parameters
+        ----------
+        human, simulators
+            Session tables of this profile, simulators by label.
+        surveys
+            Label -> id -> answers; ``None`` for none.
+        options, context
+            See their classes.
+
+        Raises
+        ------
+        NotScorable
+            Where no honest score follows from the data.
+        UsageError
+            For a table of another profile, no simulator, or options that do not fit.
+        """
+        return self.study(human, simulators, surveys=surveys, options=options).card(context)
 
 
 @cache

@@ -16,6 +16,9 @@ the conversations of batch 1 (``survey_comparable_human-eval-100.json``), and it
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
 
 from usi._version import __version__
 from usi.errors import UsageError
@@ -25,6 +28,7 @@ from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import SessionTable
 from usi.provenance.signature import build
 from usi.scoring.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
+from usi.scoring.parts import NO_FACTS, Diagnosis
 from usi.scoring.profiles import Profile
 from usi.scoring.published.calibration import Difficulty, frozen, read_difficulty, self_pooled
 from usi.scoring.published.data import SideData, read_side
@@ -53,6 +57,7 @@ from usi.scoring.scorecard import (
     Sizes,
     Warning_,
 )
+from usi.scoring.task_sums import task_sums
 
 NO_INDEX = "the index needs the four dimensions and the outcome of at least one batch: "
 
@@ -229,6 +234,7 @@ def human_card(
         redistribute=context.redistribute,
         terms=context.terms,
         expires=context.expires,
+        load_notes=context.load_notes,
     )
 
 
@@ -266,15 +272,86 @@ NAME = "tau-usi"
 BEHIND_AUTO = "auto"
 
 
-def score_tables(
+@dataclass(frozen=True, kw_only=True)
+class PublishedStudies:
+    """Both sides as the published definition reads them; sums and card are made from it.
+
+    Attributes
+    ----------
+    human, simulators
+        Session tables with keys, simulators by label.
+    people, sides
+        The numbers in them.
+    difficulty
+        Task -> success rate.
+    surveys, options
+        As they were given.
+    """
+
+    human: SessionTable
+    simulators: Mapping[str, SessionTable]
+    people: SideData
+    sides: tuple[SideData, ...]
+    difficulty: Difficulty
+    surveys: Surveys | None
+    options: ScoreOptions
+
+    def sums(self) -> pl.DataFrame:
+        """Sums by side, simulator, task and batch or run, see `usi.scoring.task_sums`."""
+        return task_sums([self.human, *self.simulators.values()], self.difficulty.rates)
+
+    def card(
+        self, context: ScoreContext, diagnoses: Mapping[str, Diagnosis] | None = None
+    ) -> Scorecard:
+        """The scorecard: simulators by falling index, ties by name; there is no diagnosis."""
+        specs = get_specs(NAME)
+        common = {
+            "profile": NAME,
+            "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
+            "source": context.source,
+            "batches": len(self.people.groups),
+            "ids": None if self.options.run_ids == BEHIND_AUTO else self.options.run_ids,
+            "lex": self.human.lexicon,
+            "bins": self.difficulty.name,
+            "v": __version__,
+        }
+        cards = [
+            _simulator_card(
+                self.people, side, specs, self.difficulty, self.surveys, common, context
+            )
+            for side in self.sides
+        ]
+        cards.sort(key=lambda card: (-(card.index.value if card.index.ok else -1.0), card.name))  # type: ignore[operator]
+        ceiling = human_card(self.people, specs, self.difficulty, self.surveys, context)
+        settings: dict[str, str] = {
+            "run_ids": self.options.run_ids,
+            "human_source": context.source,
+        }
+        if context.surveys is not None:
+            settings["surveys"] = context.surveys
+        return Scorecard(
+            usi_version=__version__,
+            profile=NAME,
+            signature=_signature_of_all(cards, common),
+            synthetic=context.synthetic,
+            difficulty=self.difficulty.name,
+            settings=settings,
+            human=ceiling,
+            simulators=tuple(cards),
+            inputs=context.inputs,
+            warnings=_warnings(context, [ceiling.index.terms, *(c.index.terms for c in cards)]),
+            tasks_sha256=context.tasks_sha256,
+        )
+
+
+def study_tables(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
     *,
     surveys: Surveys | None,
     options: ScoreOptions,
-    context: ScoreContext,
-) -> Scorecard:
-    """Score every simulator against the reference by the published definition.
+) -> PublishedStudies:
+    """Read both sides by the published definition.
 
     Parameters
     ----------
@@ -282,13 +359,8 @@ def score_tables(
         Session tables of this profile whose keys are assigned.
     surveys
         Label -> id -> answers; ``None`` for the five-term index.
-    options, context
-        See their classes.
-
-    Returns
-    -------
-    Scorecard
-        Simulators by falling index, ties by name.
+    options
+        See its class.
 
     Raises
     ------
@@ -307,37 +379,18 @@ def score_tables(
             )
     specs = get_specs(NAME)
     people = read_side(human, specs, side="human", name="reference", run_ids=options.run_ids)
-    sides = [
+    sides = tuple(
         read_side(table, specs, side="simulated", name=label, run_ids=options.run_ids)
         for label, table in sorted(simulators.items())
-    ]
-    difficulty = _difficulty(options.difficulty, sides)
-    common = {
-        "profile": NAME,
-        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
-        "source": context.source,
-        "batches": len(people.groups),
-        "ids": None if options.run_ids == BEHIND_AUTO else options.run_ids,
-        "lex": human.lexicon,
-        "bins": difficulty.name,
-        "v": __version__,
-    }
-    cards = [
-        _simulator_card(people, side, specs, difficulty, surveys, common, context) for side in sides
-    ]
-    cards.sort(key=lambda card: (-(card.index.value if card.index.ok else -1.0), card.name))  # type: ignore[operator]
-    ceiling = human_card(people, specs, difficulty, surveys, context)
-    return Scorecard(
-        usi_version=__version__,
-        profile=NAME,
-        signature=_signature_of_all(cards, common),
-        synthetic=context.synthetic,
-        difficulty=difficulty.name,
-        settings={"run_ids": options.run_ids, "human_source": context.source},
-        human=ceiling,
-        simulators=tuple(cards),
-        inputs=context.inputs,
-        warnings=_warnings(context, [ceiling.index.terms, *(c.index.terms for c in cards)]),
+    )
+    return PublishedStudies(
+        human=human,
+        simulators=simulators,
+        people=people,
+        sides=sides,
+        difficulty=_difficulty(options.difficulty, sides),
+        surveys=surveys,
+        options=options,
     )
 
 
@@ -372,6 +425,7 @@ def _simulator_card(
     dropped["session: the reference has no session of this task (behaviour)"] = unmatched
     dropped["survey: no valid answer, drawn at random as published"] = imputed
     reference_tasks = people.task_set()
+    facts = context.facts.get(side.name, NO_FACTS)
     signature = build(
         "USI",
         {
@@ -380,6 +434,7 @@ def _simulator_card(
             "runs": len(found.runs),
             "tasks": len(found.tasks),
             "seed": SEED if survey.ok else None,
+            "sim": facts.mark,
         },
     )
     return SimulatorCard(
@@ -399,6 +454,7 @@ def _simulator_card(
         coverage=Estimate(
             value=len(found.tasks) / len(reference_tasks), n=len(reference_tasks), unit="share"
         ),
+        **facts.card_fields(),
     )
 
 
@@ -439,6 +495,7 @@ def _signature_of_all(cards: Sequence[SimulatorCard], common: Mapping[str, objec
     for name in ("terms", "runs", "tasks", "seed"):
         values = sorted({fields[name] for fields in each if name in fields}, key=int)
         own[name] = "+".join(values) or None
+    own["sim"] = "+".join(sorted({f["sim"] for f in each if "sim" in f})) or None
     return str(build("USI", {**common, **own}))
 
 
@@ -469,5 +526,5 @@ PROFILE = Profile(
     tag=NAME,
     index="USI",
     description="the published User-Sim Index (arXiv 2603.11245), with its oddities",
-    score_tables=score_tables,
+    study=study_tables,
 )

@@ -12,37 +12,22 @@ from typing import TYPE_CHECKING
 from usi.scoring.profiles import Profile
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from usi.extraction.table import SessionTable
-    from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
-    from usi.scoring.scorecard import Scorecard
+    from usi.scoring.options import ScoreOptions, Surveys
+    from usi.scoring.parts import Studies
 
 
-def _score_tables(
+def _study(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
     *,
     surveys: Surveys | None,
     options: ScoreOptions,
-    context: ScoreContext,
-) -> Scorecard:
+) -> Studies:
     # polars and numpy come in here: naming the profile must stay cheap
-    from usi.scoring.robust.profile import score_tables
+    from usi.scoring.robust.profile import study_tables
 
-    return score_tables(human, simulators, surveys=surveys, options=options, context=context)
-
-
-def _task_sums(
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    *,
-    surveys: Surveys | None,
-    options: ScoreOptions,
-) -> pl.DataFrame:
-    from usi.scoring.robust.profile import task_sums
-
-    return task_sums(human, simulators, surveys=surveys, options=options)
+    return study_tables(human, simulators, surveys=surveys, options=options)
 
 
 PROFILE = Profile(
@@ -50,6 +35,5 @@ PROFILE = Profile(
     tag="robust@1",
     index="USI-R",
     description="population-scale index USI-R with bounds, ceiling and reasons (the default)",
-    score_tables=_score_tables,
-    task_sums=_task_sums,
+    study=_study,
 )

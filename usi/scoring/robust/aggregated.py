@@ -9,9 +9,9 @@ that of the people; which of them has which value means nothing. What needs a re
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from usi.errors import InputError, UsageError
 from usi.estimate import not_assessed
 from usi.extraction.profile import get_profile
+from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable, table_schema
+from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.scorable import Scorable
-
-if TYPE_CHECKING:
-    from usi.scoring.scorecard import FeatureScore, Scorecard
+from usi.scoring.scorecard import TwoSample
 
 Array = NDArray[np.float64]
 
@@ -211,37 +211,25 @@ def _sheets(text: str | None, slots: list[int]) -> list[dict[str, str]]:
     return sheets
 
 
-def without_sessions(card: Scorecard) -> Scorecard:
-    """The card of an aggregate: what needs sessions says that they are not there."""
-    from usi.scoring.scorecard import TwoSample, Warning_
-
+def undiagnosed(specs: Sequence[FeatureSpec]) -> Diagnosis:
+    """What is said of a simulator where the people are an aggregate: that sessions are needed."""
     none = not_assessed(NO_SESSIONS)
-    tests = tuple(
-        TwoSample(classifier=kind, mode="full", auc=not_assessed(NO_SESSIONS, unit="share"))
-        for kind in ("logistic", "forest")
+    return Diagnosis(
+        two_sample=tuple(
+            TwoSample(classifier=kind, mode="full", auc=not_assessed(NO_SESSIONS, unit="share"))
+            for kind in ("logistic", "forest")
+        ),
+        spread_index=none,
+        correlation_difference=none,
+        distances={
+            spec.name: dict.fromkeys(("wasserstein", "jensen_shannon"), none) for spec in specs
+        },
     )
 
-    def distant(features: Mapping[str, FeatureScore]) -> dict[str, FeatureScore]:
-        distance = {name: not_assessed(NO_SESSIONS) for name in ("wasserstein", "jensen_shannon")}
-        return {k: f.model_copy(update={"distance": distance}) for k, f in features.items()}
 
-    simulators = tuple(
-        part.model_copy(
-            update={
-                "two_sample": tests,
-                "spread_index": none,
-                "correlation_difference": none,
-                "features": distant(part.features),
-                "style": distant(part.style),
-            }
-        )
-        for part in card.simulators
-    )
-    settings = {**card.settings, "reference": "aggregate"}
-    text = (
-        "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
-        "distances, signs of gaming and of collapse, and people among themselves are not assessed"
-    )
-    warnings = (*card.warnings, Warning_(code="aggregate", message=text))
-    update = {"simulators": simulators, "settings": settings, "warnings": warnings}
-    return card.model_copy(update=update)
+AGGREGATE = (
+    "aggregate",
+    "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
+    "distances, signs of gaming and of collapse, and people among themselves are not assessed",
+)
+"""Code and text of the warning that a card of an aggregate has."""

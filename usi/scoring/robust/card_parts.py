@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ from usi.scoring.robust.terms import PARTS, ROOT, apart, relative
 from usi.scoring.scorecard import Component, FeatureScore, Index, OutcomeBin
 
 Array = NDArray[np.float64]
+NO_DISTANCES: Mapping[str, Mapping[str, Estimate]] = MappingProxyType({})
 NO_RELATIVE_GAP = "an interval scale has no relative gap"
 
 
@@ -67,8 +69,10 @@ def _feature_score(
     )
 
 
-def features(result: Study) -> dict[str, FeatureScore]:
-    """Every feature of the profile: both sides, gap, score or why there is none, ICC.
+def features(
+    result: Study, distances: Mapping[str, Mapping[str, Estimate]] = NO_DISTANCES
+) -> dict[str, FeatureScore]:
+    """Every feature of the profile: both sides, gap, score or why there is none, ICC, distances.
 
     Values and gaps are on the natural pole (what the name says), simulator minus human.
     """
@@ -127,6 +131,7 @@ def features(result: Study) -> dict[str, FeatureScore]:
             icc=icc1(*(column[:, k] for column in batches)),
             human_hits=result.reference.verdicts[spec.name].hits,
             simulator_hits=int(hits[k]),
+            distance=dict(distances.get(spec.name, {})),
         )  # fmt: skip
     return found
 

@@ -93,6 +93,7 @@ def human_card(
         redistribute=context.redistribute,
         terms=context.terms,
         expires=context.expires,
+        load_notes=context.load_notes,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -17,7 +17,13 @@ from usi.extraction.table import SessionTable
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
 from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
-from usi.scoring.robust.aggregated import NO_SESSIONS, AggregateTable
+from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
+from usi.scoring.robust.aggregated import (
+    AGGREGATE,
+    NO_SESSIONS,
+    AggregateTable,
+    undiagnosed,
+)
 from usi.scoring.robust.batches import Context, versus_humans
 from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import (
@@ -43,7 +49,7 @@ from usi.scoring.robust.scorable import frozen_verdicts
 from usi.scoring.robust.simulator_card import Anchors, simulator_card
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.sums import to_frame
-from usi.scoring.robust.survey import survey_frame, survey_side
+from usi.scoring.robust.survey import SurveySide, survey_frame, survey_side
 from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
 
 NAME = "robust"
@@ -101,17 +107,133 @@ def _people(human: pl.DataFrame, own: RobustOptions) -> tuple[pl.DataFrame, Refe
     return people, replace(ref, verdicts=verdicts)
 
 
-def prepare(
+@dataclass(frozen=True, kw_only=True)
+class RobustStudies:
+    """Every simulator compared with the people; what sums, diagnosis and card are made from.
+
+    Attributes
+    ----------
+    human
+        Session table of the people, for its lexicon and (an aggregate) what it left out.
+    people
+        Human sessions that were chosen, also those that do not count.
+    reference
+        The human side of all comparisons.
+    frames, results
+        Label -> chosen sessions of the simulator, and its study; labels are sorted.
+    surveys
+        Label -> which answers are compared.
+    own, options, pool
+        Choices of this profile, all choices, and the difficulty of tasks.
+    """
+
+    human: SessionTable
+    people: pl.DataFrame
+    reference: Reference
+    frames: Mapping[str, pl.DataFrame]
+    results: Mapping[str, Study]
+    surveys: Mapping[str, SurveySide]
+    own: RobustOptions
+    options: ScoreOptions
+    pool: Pool | None
+
+    def sums(self) -> pl.DataFrame:
+        """Per-task sums of every comparison: what compare, rank and the regression gate read.
+
+        Returns
+        -------
+        pl.DataFrame
+            Rows of `usi.scoring.robust.sums.to_frame` for both sides of every simulator, and rows
+            of side ``survey`` with the joint answers. No text of a session stands in it.
+        """
+        parts: list[pl.DataFrame] = []
+        for label, result in self.results.items():
+            parts.append(to_frame(result.human, name="human", simulator=label))
+            parts.append(to_frame(result.simulator, name="simulated", simulator=label))
+            answers = survey_frame(self.surveys[label], result, label)
+            if answers is not None:
+                parts.append(answers)
+        return pl.concat(parts, how="diagonal_relaxed")
+
+    def card(
+        self, context: ScoreContext, diagnoses: Mapping[str, Diagnosis] | None = None
+    ) -> Scorecard:
+        """The scorecard: simulators by falling USI-R, those without one last, ties by name."""
+        ref, own = self.reference, self.own
+        if ref.aggregated:
+            diagnoses = dict.fromkeys(self.results, undiagnosed(ref.specs))
+        anchors = _anchors(ref, own, context)
+        cards = [
+            self._simulator(label, anchors, context, (diagnoses or {}).get(label, NO_DIAGNOSIS))
+            for label in self.results
+        ]
+        cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
+        first = next(iter(self.results.values()))
+        dropped = (
+            session_reasons(self.people, replace(first.design, paired=False))
+            + repair_counts(self.people)
+            + stamp_counts(self.people)
+            + language_counts(self.people)
+            + outcome_counts(first.success, human=True)
+            + Counter(self.human.left_out if isinstance(self.human, AggregateTable) else {})
+        )
+        warnings = [*context.warnings, *([AGGREGATE] if ref.aggregated else [])]
+        return Scorecard(
+            usi_version=__version__,
+            profile=get_feature_profile(NAME).tag,
+            signature=_common_signature(cards),
+            synthetic=context.synthetic,
+            difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
+            settings=_settings(own, self.options, context, aggregated=ref.aggregated),
+            human=human_card(ref, context, _among(ref, own, self.pool), dropped),
+            simulators=tuple(cards),
+            inputs=context.inputs,
+            warnings=tuple(Warning_(code=c, message=m) for c, m in warnings),
+            tasks_sha256=context.tasks_sha256,
+        )
+
+    def _simulator(
+        self, label: str, anchors: Anchors, context: ScoreContext, diagnosis: Diagnosis
+    ) -> SimulatorCard:
+        result, survey = self.results[label], self.surveys[label]
+        return simulator_card(
+            label,
+            result,
+            self.frames[label],
+            survey=survey,
+            anchors=anchors,
+            options=self.own,
+            pool=self.pool,
+            context=context,
+            diagnosis=diagnosis,
+            signature=_signature(
+                result,
+                survey.design if survey.pairs else None,
+                self.human.lexicon,
+                self.options,
+                self.own,
+                context,
+                context.facts.get(label, NO_FACTS).mark,
+            ),
+        )
+
+
+def study_tables(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
+    *,
+    surveys: Surveys | None,
     options: ScoreOptions,
-) -> tuple[Reference, pl.DataFrame, dict[str, tuple[pl.DataFrame, Study]], RobustOptions]:
-    """Score every simulator; the human side, its table, and table and study by label.
+) -> RobustStudies:
+    """Compare every simulator with the reference; parameters as for every profile.
 
     Raises
     ------
-    NotScorable, UsageError
-        See `score_tables`.
+    NotScorable
+        Where a side has no session that counts, or a paired design covers less than 95 % of the
+        reference's tasks (the message names the ways out).
+    UsageError
+        For a table of another profile, no simulator, or options that do not fit the data.
     """
     if not simulators:
         raise UsageError("there is no simulator to score")
@@ -124,80 +246,24 @@ def prepare(
     if human.scorable is not None:
         verdicts = frozen_verdicts(ref.verdicts, human.scorable)
         ref = replace(ref, verdicts=verdicts, frozen=True)
-    found: dict[str, tuple[pl.DataFrame, Study]] = {}
+    frames: dict[str, pl.DataFrame] = {}
+    results: dict[str, Study] = {}
     for label, table in sorted(simulators.items()):
-        frame = chosen(_checked(table), own, human=False)
+        frames[label] = chosen(_checked(table), own, human=False)
         try:
-            found[label] = frame, study(ref, frame, own, pool=pool)
+            results[label] = study(ref, frames[label], own, pool=pool)
         except NotScorable as error:
             raise NotScorable(f"{label}: {error}") from error
-    return ref, people, found, own
-
-
-def score_tables(
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    *,
-    surveys: Surveys | None,
-    options: ScoreOptions,
-    context: ScoreContext,
-) -> Scorecard:
-    """Score every simulator against the reference; parameters as for every profile.
-
-    Returns
-    -------
-    Scorecard
-        Simulators by falling USI-R, those without one last, ties by name.
-
-    Raises
-    ------
-    NotScorable
-        Where a side has no session that counts, or a paired design covers less than 95 % of the
-        reference's tasks (the message names the ways out).
-    UsageError
-        For a table of another profile, no simulator, or options that do not fit the data.
-    """
-    ref, people, studies, own = prepare(human, simulators, options)
-    pool = None if own.strata else pool_of(options.difficulty)
-    anchors = _anchors(ref, own, context)
-    lexicon = human.lexicon
-    cards: list[SimulatorCard] = []
-    for label, (frame, result) in studies.items():
-        survey = survey_side(result, label, surveys, own)
-        card = simulator_card(
-            label,
-            result,
-            frame,
-            survey=survey,
-            anchors=anchors,
-            options=own,
-            pool=pool,
-            context=context,
-            signature=_signature(result, survey.design if survey.pairs else None, lexicon,
-                                 options, own, context),
-        )  # fmt: skip
-        cards.append(card)
-    cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
-    first = next(iter(studies.values()))[1]
-    dropped = (
-        session_reasons(people, replace(first.design, paired=False))
-        + repair_counts(people)
-        + stamp_counts(people)
-        + language_counts(people)
-        + outcome_counts(first.success, human=True)
-        + Counter(human.left_out if isinstance(human, AggregateTable) else {})
-    )
-    return Scorecard(
-        usi_version=__version__,
-        profile=get_feature_profile(NAME).tag,
-        signature=_common_signature(cards),
-        synthetic=context.synthetic,
-        difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
-        settings=_settings(own, options, context),
-        human=human_card(ref, context, _among(ref, own, pool), dropped),
-        simulators=tuple(cards),
-        inputs=context.inputs,
-        warnings=tuple(Warning_(code=c, message=m) for c, m in context.warnings),
+    return RobustStudies(
+        human=human,
+        people=people,
+        reference=ref,
+        frames=frames,
+        results=results,
+        surveys={label: survey_side(r, label, surveys, own) for label, r in results.items()},
+        own=own,
+        options=options,
+        pool=pool,
     )
 
 
@@ -229,8 +295,10 @@ def _among(ref: Reference, own: RobustOptions, pool: Pool | None) -> Context | N
     return versus_humans(result, bounds=False) if result.design.paired else None
 
 
-def _settings(own: RobustOptions, options: ScoreOptions, context: ScoreContext) -> dict[str, str]:
-    return {
+def _settings(
+    own: RobustOptions, options: ScoreOptions, context: ScoreContext, *, aggregated: bool
+) -> dict[str, str]:
+    found = {
         "run_ids": options.run_ids,
         "human_source": context.source,
         "design": own.design,
@@ -240,6 +308,11 @@ def _settings(own: RobustOptions, options: ScoreOptions, context: ScoreContext) 
         "c2st": own.c2st,
         "seed": str(own.seed),
     }
+    if context.surveys is not None:
+        found["surveys"] = context.surveys
+    if aggregated:
+        found["reference"] = "aggregate"
+    return found
 
 
 def _signature(
@@ -249,6 +322,7 @@ def _signature(
     options: ScoreOptions,
     own: RobustOptions,
     context: ScoreContext,
+    mark: str | None,
 ) -> str:
     source = result.bins.source if "outcome" in result.terms else "none"
     subset = [
@@ -281,6 +355,7 @@ def _signature(
         "boot": f"{own.replicates}-{own.cluster}",
         "c2st": None if own.c2st == "off" else own.c2st,
         "seed": own.seed,
+        "sim": mark,
         "v": __version__,
     }
     return str(build(INDEX, fields))
@@ -305,30 +380,3 @@ def _common_signature(cards: Sequence[SimulatorCard]) -> str:
     each = [parse(card.signature).fields for card in cards]
     names = dict.fromkeys(name for fields in each for name in fields)
     return str(build(INDEX, {n: "+".join(sorted({f[n] for f in each if n in f})) for n in names}))
-
-
-def task_sums(
-    human: SessionTable,
-    simulators: Mapping[str, SessionTable],
-    *,
-    surveys: Surveys | None,
-    options: ScoreOptions,
-) -> pl.DataFrame:
-    """Per-task sums of every comparison: what compare, rank and the regression gate read.
-
-    Returns
-    -------
-    pl.DataFrame
-        Rows of `usi.scoring.robust.sums.to_frame` for both sides of every simulator, and rows of
-        side ``survey`` with the joint answers. No text of a session stands in it.
-    """
-    cheap = replace(robust_options(options), replicates=100)
-    _, _, studies, own = prepare(human, simulators, replace(options, robust=cheap))
-    parts: list[pl.DataFrame] = []
-    for label, (_, result) in studies.items():
-        parts.append(to_frame(result.human, name="human", simulator=label))
-        parts.append(to_frame(result.simulator, name="simulated", simulator=label))
-        answers = survey_frame(survey_side(result, label, surveys, own), result, label)
-        if answers is not None:
-            parts.append(answers)
-    return pl.concat(parts, how="diagonal_relaxed")

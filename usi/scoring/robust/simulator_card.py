@@ -12,6 +12,7 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.language_packs import languages_in, without_lists
 from usi.extraction.spec import DIMENSIONS
 from usi.scoring.options import ScoreContext
+from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
 from usi.scoring.robust.batches import batch_ranges, versus_humans
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.card_parts import Extras, components, features, index_of, outcome_numbers
@@ -209,6 +210,7 @@ def simulator_card(
     pool: Pool | None,
     context: ScoreContext,
     signature: str,
+    diagnosis: Diagnosis = NO_DIAGNOSIS,
 ) -> SimulatorCard:
     """Put the card together."""
     extras = Extras(batch_ranges(result), anchors.best())
@@ -222,7 +224,7 @@ def simulator_card(
     outcome = outcome_numbers(result)
     success_icc = {**parts["outcome"].detail, "icc": outcome.icc}
     parts["outcome"] = parts["outcome"].model_copy(update={"detail": success_icc})
-    own = features(result)
+    own = features(result, diagnosis.distances)
     design = result.design
     human_in = result.reference.frame.filter(pl.Series(_inside(result)))
     labels = {"human": label_counts(human_in), "simulator": label_counts(result.frame)}
@@ -249,7 +251,10 @@ def simulator_card(
             outcome_counts(result.success, human=False),
             context.left_out.get(name, {}),
         ),
-        warnings=warnings_of(result, answers.warning if answers else None),
+        warnings=(
+            *warnings_of(result, answers.warning if answers else None),
+            *diagnosis.warnings,
+        ),
         signature=signature,
         design="paired" if design.paired else "unpaired",
         design_reason=design.reason,
@@ -283,6 +288,8 @@ def simulator_card(
         tier_limit=None if design.paired else "C",
         inconclusive=((few_clusters(result),) if min(result.data.clusters) < MIN_CLUSTERS else ()),
         versus_humans=versus_humans(result).difference,
+        **context.facts.get(name, NO_FACTS).card_fields(),
+        **diagnosis.card_fields(),
     )
 
 
