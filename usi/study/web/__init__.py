@@ -1,0 +1,1 @@
+"""The site: pages, forms and event streams over the functions of `usi.study`."""

@@ -1,0 +1,123 @@
+"""The ASGI application of a study."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from usi.study import people
+from usi.study.agents import Agents
+from usi.study.database import Connection, Database
+from usi.study.links import Signer
+from usi.study.study import Running
+from usi.study.web.guard import Guard
+from usi.study.web.hub import Hub
+from usi.study.web.owner import OwnerSite
+from usi.study.web.pages import static_folder
+from usi.study.web.site import ParticipantSite
+
+SWEEP_SECONDS = 5.0
+_LOG = logging.getLogger("usi.study")
+_PAGES = {403: "refused", 404: "not_found", 413: "refused", 429: "busy", 500: "failed"}
+
+
+class Cached(StaticFiles):
+    """Files that may be kept: their address changes when they do."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """A file with a long life."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "public, max-age=604800"
+        return response
+
+
+def study_name(database: Database) -> str:
+    """Random name of a study that its links are bound to; made once."""
+
+    def work(db: Connection) -> str:
+        db.execute("insert or ignore into setting values ('study', ?)", (secrets.token_hex(8),))
+        row = db.execute("select value from setting where name = 'study'").fetchone()
+        return str(row["value"])
+
+    return database.write(work)
+
+
+def study_app(running: Running, *, secret: str, password: str, root_path: str = "") -> Any:
+    """Build the site of a study.
+
+    Parameters
+    ----------
+    running
+        The study, its file open.
+    secret, password
+        What signs links, and the password of the owner's page; of the environment.
+    root_path
+        Path under which a reverse proxy serves it.
+    """
+    hub = Hub()
+    agents = Agents(running, hub.tell)
+    signer = Signer(secret, study_name(running.database))
+    site = ParticipantSite(running, agents, signer, hub)
+    owner = OwnerSite(running, signer, password)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        hub.start()
+        await asyncio.to_thread(agents.resume)
+        sweeper = asyncio.create_task(_sweep(running, hub))
+        try:
+            yield
+        finally:
+            sweeper.cancel()
+            hub.close()
+            agents.close()
+
+    async def failed(request: Request, error: Exception) -> Response:
+        _LOG.error("%s %s", request.method, type(error).__name__, exc_info=error)
+        return site.plain(request, "failed", status=500)
+
+    async def page(request: Request, error: Any) -> Response:
+        status = getattr(error, "status_code", 404)
+        return site.plain(request, _PAGES.get(status, "not_found"), status=status)
+
+    app = Starlette(
+        routes=[
+            *site.routes(),
+            *owner.routes(),
+            Mount("/static", Cached(directory=static_folder())),
+        ],
+        lifespan=lifespan,
+        exception_handlers={400: page, 403: page, 404: page, 405: page, 500: failed},
+    )
+
+    def refuse(status: int) -> Any:
+        async def answer(scope: Any, receive: Any, send: Any) -> None:
+            response = site.plain(Request(scope), _PAGES[status], status=status)
+            await response(scope, receive, send)
+
+        return answer
+
+    guard = Guard(app, root_path=root_path, refuse=refuse)
+    guard.site, guard.owner, guard.signer, guard.agents = site, owner, signer, agents  # type: ignore[attr-defined]
+    return guard
+
+
+async def _sweep(running: Running, hub: Hub) -> None:
+    """Give idle places back, for as long as the server runs."""
+    while True:
+        await asyncio.sleep(SWEEP_SECONDS)
+        try:
+            for talk in await running.database.commit(lambda db: people.return_idle(db, running)):
+                hub.tell(talk)
+        except Exception:  # noqa: BLE001  (the next sweep tries again)
+            _LOG.exception("returning idle places")

@@ -1,0 +1,615 @@
+"""The participant's way: one address each, whose page is always the step that they are at."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from usi.study import people
+from usi.study.agents import Agents
+from usi.study.links import Signer
+from usi.study.people import Person, Standing, Stored, Talk
+from usi.study.study import Running
+from usi.study.web.guard import Pace
+from usi.study.web.hub import Hub
+from usi.study.web.pages import marked_up, render, static_version
+
+HEARTBEAT_SECONDS = 15.0
+MOST_PARAMETER = 200
+_MOST_COUNT = 10_000_000
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_STATUS = {"not_your_turn": 409, "over": 409, "empty": 422, "long": 422}
+
+
+class ParticipantSite:
+    """Routes of participants.
+
+    Parameters
+    ----------
+    running, agents, signer, hub
+        The study, its agent, its links and its open pages.
+    """
+
+    def __init__(self, running: Running, agents: Agents, signer: Signer, hub: Hub) -> None:
+        self.running, self.agents, self.signer, self.hub = running, agents, signer, hub
+        self.t = running.texts
+        self.messages_pace = Pace(a_second=1.0, at_once=8)
+        self.arrivals_pace = Pace(a_second=1.0, at_once=120)
+
+    def routes(self) -> list[Route]:
+        """All addresses of participants."""
+        talk = "/p/{token}/talk/{talk:int}"
+        return [
+            Route("/", self.front),
+            Route("/start", self.start, methods=["POST"]),
+            Route("/i/{token}", self.invitation),
+            Route("/p/{token}", self.step),
+            Route("/p/{token}/consent", self.consent, methods=["POST"]),
+            Route("/p/{token}/background", self.background, methods=["POST"]),
+            Route("/p/{token}/understood", self.understood, methods=["POST"]),
+            Route("/p/{token}/next", self.next, methods=["POST"]),
+            Route("/p/{token}/withdraw", self.withdraw_page),
+            Route("/p/{token}/withdraw", self.withdraw, methods=["POST"]),
+            Route(f"{talk}/say", self.say, methods=["POST"]),
+            Route(f"{talk}/end", self.end, methods=["POST"]),
+            Route(f"{talk}/survey", self.survey, methods=["POST"]),
+            Route(f"{talk}/messages", self.messages),
+            Route(f"{talk}/events", self.events),
+        ]
+
+    # Arriving
+
+    async def front(self, request: Request) -> Response:
+        """The first page: for a recruiting service's parameters, or for everybody."""
+        recruiting = self.running.place.study.recruiting
+        given = {
+            name: request.query_params[name][:MOST_PARAMETER]
+            for name in recruiting.parameters
+            if request.query_params.get(name)
+        }
+        if recruiting.parameters and recruiting.id in given:
+            if not self.arrivals_pace.allows(address(request)):
+                return self.plain(request, "busy", status=429)
+            key = self.signer.hashed(given[recruiting.id])
+            person = await self.running.database.commit(
+                lambda db: people.arrive(db, self.running, key=key, parameters=given)
+            )
+            if person is None:
+                return self.plain(request, "refused", status=403)
+            return self.to(request, person)
+        if recruiting.open:
+            return self.plain(request, "start", start=self.signer.sign("start", 1))
+        return self.plain(request, "not_found", status=404)
+
+    async def start(self, request: Request) -> Response:
+        """Begin where anybody may."""
+        form = await request.form()
+        if not self.running.place.study.recruiting.open:
+            return self.plain(request, "not_found", status=404)
+        if self.signer.read("start", str(form.get("csrf"))) != 1:
+            return self.plain(request, "refused", status=403)
+        if not self.arrivals_pace.allows(address(request)):
+            return self.plain(request, "busy", status=429)
+        person = await self.running.database.commit(lambda db: people.arrive(db, self.running))
+        return (
+            self.plain(request, "refused", status=403)
+            if person is None
+            else self.to(request, person)
+        )
+
+    async def invitation(self, request: Request) -> Response:
+        """A signed link: the same participant each time."""
+        number = self.signer.read("invitation", request.path_params["token"])
+        if not isinstance(number, int):
+            return self.plain(request, "not_found", status=404)
+        person = await self.running.database.commit(
+            lambda db: people.arrive(db, self.running, invitation=number)
+        )
+        return (
+            self.plain(request, "refused", status=403)
+            if person is None
+            else self.to(request, person)
+        )
+
+    # Pages
+
+    async def step(self, request: Request) -> Response:
+        """The page of the step that a participant is at."""
+        standing = self.standing(request)
+        if standing is None:
+            return self.plain(request, "not_found", status=404)
+        return self.page(request, standing)
+
+    def page(
+        self,
+        request: Request,
+        standing: Standing,
+        *,
+        notice: str = "",
+        draft: str = "",
+        status: int = 200,
+    ) -> Response:
+        """A step's page, with something to say about what was just sent."""
+        study, t = self.running.place.study, self.t
+        match standing.step:
+            case "consent":
+                return self.show(
+                    request, standing, "consent.html.j2", t("step_consent"), part=0, status=status,
+                    consent=marked_up(self.running.place.consent), notice=notice,
+                )  # fmt: skip
+            case "background":
+                return self.show(
+                    request, standing, "background.html.j2", t("step_background"), part=5,
+                    questions=study.background, notice=notice, status=status,
+                )  # fmt: skip
+            case "instructions":
+                question, options = self.comprehension(standing.person)
+                return self.show(
+                    request, standing, "instructions.html.j2", t("step_instructions"), part=10,
+                    question=question, options=options, notice=notice, tries=standing.person.tries,
+                    status=status,
+                )  # fmt: skip
+            case "practice" | "talk":
+                return self.talk_page(request, standing, notice, draft, status)
+            case "survey":
+                assert self.running.instrument is not None
+                return self.show(
+                    request, standing, "survey.html.j2",
+                    t("step_survey", number=standing.done + 1, total=standing.total),
+                    questions=self.running.instrument.questions, talk=standing.talk,
+                )  # fmt: skip
+            case "between":
+                return self.between(request, standing)
+            case "wait":
+                return self.show(
+                    request, standing, "wait.html.j2", t("wait_title"),
+                    minutes=round(study.design.idle_minutes),
+                )  # fmt: skip
+            case "debrief":
+                code = self.completion_code(standing.person)
+                leave = study.completion.redirect
+                return self.show(
+                    request, standing, "debrief.html.j2", t("step_end"), part=100, code=code,
+                    leave=leave.replace("{code}", code) if leave else None,
+                )  # fmt: skip
+            case _:
+                return self.plain(request, standing.step)
+
+    def talk_page(
+        self, request: Request, standing: Standing, notice: str, draft: str, status: int
+    ) -> Response:
+        """The page of a talk, with all that was said."""
+        talk, t = standing.talk, self.t
+        assert talk is not None
+        stored = people.messages_of(self.running.database.read(), talk.id)
+        study = self.running.place.study
+        if talk.practice:
+            heading = t("step_practice")
+            instruction = study.practice.instruction or t("practice_instruction")
+        else:
+            heading = t("step_task", number=standing.done + 1, total=standing.total)
+            instruction = self.running.by_id[talk.task].instruction
+        return self.show(
+            request, standing, "talk.html.j2", heading, status=status, talk=talk,
+            instruction=instruction, practice=talk.practice, notice=notice, draft=draft,
+            messages=heard(stored), last=stored[-1].seq, state=self.state(talk, stored),
+            client=secrets.token_hex(16), most=study.limits.message_characters,
+        )  # fmt: skip
+
+    def between(self, request: Request, standing: Standing) -> Response:
+        """Between two tasks, or before the first."""
+        closed = self.running.closed(self.running.database.read()) is not None
+        more = standing.done < standing.total and not closed
+        news = {"infrastructure": "talk_broken", "returned": "talk_idle"}.get(
+            standing.last_ended or ""
+        )
+        title = self.t("between_title", done=standing.done, total=standing.total)
+        if not standing.done and more:
+            title = self.t("between_start")
+        return self.show(
+            request, standing, "between.html.j2", title, title=title, more=more,
+            news=self.t(news) if news else "",
+        )  # fmt: skip
+
+    def comprehension(self, person: Person) -> tuple[str, list[tuple[int, str]]]:
+        """The question, and its options with their numbers, in an order of the person's own."""
+        own = self.running.place.study.comprehension
+        if own is not None:
+            return own.question, list(enumerate(own.options, start=1))
+        t = self.t
+        names = ("comprehension_right", "comprehension_wrong_1", "comprehension_wrong_2")
+        options = [(number, t(name)) for number, name in enumerate(names, start=1)]
+        turn = person.id % len(options)
+        return t("comprehension_question"), [*options[turn:], *options[:turn]]
+
+    def completion_code(self, person: Person) -> str:
+        """What shows that somebody finished."""
+        own = self.running.place.study.completion.code
+        return own or self.signer.hashed(f"completion|{person.code}")[:10].upper()
+
+    # Forms
+
+    async def consent(self, request: Request) -> Response:
+        """Agree, or not."""
+        standing, form = await self.sent(request)
+        if standing is None:
+            return self.plain(request, "refused", status=403)
+        agreed = form.get("answer") == "yes"
+        if agreed and form.get("agree") != "yes" and standing.step == "consent":
+            return self.page(request, standing, notice=self.t("consent_missing"), status=422)
+        await self.running.database.commit(
+            lambda db: people.consent(db, self.running, standing.person.id, agreed=agreed)
+        )
+        return self.to(request, standing.person)
+
+    async def background(self, request: Request) -> Response:
+        """Answers about the person."""
+        standing, form = await self.sent(request)
+        if standing is None:
+            return self.plain(request, "refused", status=403)
+        answers = {
+            question.id: chosen
+            for question in self.running.place.study.background
+            if (chosen := option(form.get(question.id), question.options)) is not None
+        }
+        whole = await self.running.database.commit(
+            lambda db: people.background(db, self.running, standing.person.id, answers)
+        )
+        if not whole:
+            return self.page(request, standing, notice=self.t("choose_one"), status=422)
+        return self.to(request, standing.person)
+
+    async def understood(self, request: Request) -> Response:
+        """The comprehension question; an answer sent twice counts once."""
+        standing, form = await self.sent(request)
+        if standing is None:
+            return self.plain(request, "refused", status=403)
+        own = self.running.place.study.comprehension
+        right = form.get("answer") == str(own.answer if own is not None else 1)
+        if form.get("try") == str(standing.person.tries):
+            tries = own.tries if own is not None else 2
+            await self.running.database.commit(
+                lambda db: people.understood(
+                    db, self.running, standing.person.id, right=right, tries=tries
+                )
+            )
+        now = self.standing(request)
+        if now is not None and now.step == "instructions":
+            notice = self.t("comprehension_again")
+            return self.page(request, now, notice=notice, status=422)
+        return self.to(request, standing.person)
+
+    async def next(self, request: Request) -> Response:
+        """The next task."""
+        standing, _ = await self.sent(request)
+        if standing is None:
+            return self.plain(request, "refused", status=403)
+        await self.running.database.commit(
+            lambda db: people.next_task(db, self.running, standing.person.id)
+        )
+        return self.to(request, standing.person)
+
+    async def say(self, request: Request) -> Response:
+        """A message: stored first, then answered."""
+        standing, form = await self.sent(request)
+        if standing is None:
+            return self.short(request, "refused_text", 403)
+        person, talk_id = standing.person, request.path_params["talk"]
+        if not self.messages_pace.allows(person.code):
+            return self.short(request, "too_fast", 429)
+        text = str(form.get("text") or "").replace("\r\n", "\n").replace("\0", "")
+        said = await self.running.database.commit(
+            lambda db: people.say(
+                db,
+                self.running,
+                person.id,
+                talk_id,
+                text,
+                client=str(form.get("client") or secrets.token_hex(16))[:64],
+                typing_ms=number(form.get("typing_ms"), None),
+                pastes=number(form.get("pastes"), 0) or 0,
+                pasted_characters=number(form.get("pasted_characters"), 0) or 0,
+                hidden=number(form.get("hidden"), 0) or 0,
+            )
+        )
+        if said == "stored":
+            self.agents.submit(talk_id)
+            self.hub.tell(talk_id)
+        if said in ("stored", "again"):
+            if not is_htmx(request):
+                return self.to(request, person)
+            after = number(form.get("after"), -1)
+            return self.fragment(talk_id, -1 if after is None else after)
+        words = {
+            "not_your_turn": "not_your_turn", "over": "talk_over", "empty": "message_empty",
+            "long": "message_long",
+        }[said]  # fmt: skip
+        most = self.running.place.study.limits.message_characters
+        notice = self.t(words, count=len(text), most=most)
+        if is_htmx(request):
+            return PlainTextResponse(notice, status_code=_STATUS[said])
+        now = self.standing(request)
+        if now is None or now.talk is None or now.talk.id != talk_id:
+            return self.to(request, person)
+        return self.page(request, now, notice=notice, draft=text, status=_STATUS[said])
+
+    async def end(self, request: Request) -> Response:
+        """The participant ends a talk."""
+        standing, _ = await self.sent(request)
+        if standing is None:
+            return self.plain(request, "refused", status=403)
+        talk_id = request.path_params["talk"]
+        ended = await self.running.database.commit(
+            lambda db: people.end_talk(db, self.running, standing.person.id, talk_id)
+        )
+        if not ended:
+            return self.page(request, standing, notice=self.t("end_first"), status=422)
+        self.agents.submit(talk_id)
+        self.hub.tell(talk_id)
+        return self.to(request, standing.person)
+
+    async def survey(self, request: Request) -> Response:
+        """Answers about a talk."""
+        standing, form = await self.sent(request)
+        if standing is None or self.running.instrument is None:
+            return self.plain(request, "refused", status=403)
+        answers = {
+            question.item: option(form.get(question.item), question.options)
+            for question in self.running.instrument.questions
+        }
+        talk_id = request.path_params["talk"]
+        await self.running.database.commit(
+            lambda db: people.survey(db, self.running, standing.person.id, talk_id, answers)
+        )
+        return self.to(request, standing.person)
+
+    async def withdraw_page(self, request: Request) -> Response:
+        """Ask whether somebody means it."""
+        standing = self.standing(request)
+        if standing is None:
+            return self.plain(request, "not_found", status=404)
+        if not may_withdraw(standing):
+            return self.to(request, standing.person)
+        return self.show(request, standing, "withdraw.html.j2", self.t("withdraw_title"))
+
+    async def withdraw(self, request: Request) -> Response:
+        """Delete what a participant said."""
+        standing, _ = await self.sent(request)
+        if standing is None:
+            return self.plain(request, "refused", status=403)
+        await self.running.database.commit(
+            lambda db: people.withdraw(db, self.running, standing.person.id)
+        )
+        await asyncio.to_thread(self.running.database.forget_log)
+        if standing.talk is not None:
+            self.hub.tell(standing.talk.id)
+        return self.to(request, standing.person)
+
+    # What a talk's page asks for
+
+    async def messages(self, request: Request) -> Response:
+        """Messages after a number, or the state alone."""
+        talk = self.own_talk(request)
+        if talk is None:
+            return self.short(request, "not_found_text", 404)
+        if request.query_params.get("state"):
+            stored = people.messages_of(self.running.database.read(), talk.id)
+            return HTMLResponse(self.state_part(self.state(talk, stored)))
+        after = number(request.query_params.get("after"), -1)
+        return self.fragment(talk.id, -1 if after is None else after)
+
+    async def events(self, request: Request) -> Response:
+        """Messages and states as they come, as server-sent events."""
+        from starlette.responses import StreamingResponse
+
+        talk = self.own_talk(request)
+        if talk is None:
+            return self.short(request, "not_found_text", 404)
+        seen = request.headers.get("last-event-id") or request.query_params.get("after")
+        after = number(seen, -1)
+        return StreamingResponse(
+            self.stream(talk.id, -1 if after is None else after),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+
+    async def stream(self, talk_id: int, after: int) -> AsyncIterator[str]:
+        """Events of a talk until it is over or the page goes away."""
+        event, state = self.hub.join(talk_id), ""
+        try:
+            while True:
+                db = self.running.database.read()
+                talk = people.talk_of(db, talk_id)
+                stored = people.messages_of(db, talk_id)
+                new = [message for message in stored if message.seq > after]
+                for message in heard(new):
+                    part = render("messages.html.j2", messages=[message], t=self.t)
+                    yield sse("message", part, message.seq)
+                if stored:
+                    after = max(after, stored[-1].seq)
+                now = "over" if talk is None else self.state(talk, stored)
+                if now != state:
+                    state = now
+                    yield sse("state", self.state_part(state))
+                if state == "over" or not self.hub.is_in(talk_id, event):
+                    return
+                event.clear()
+                try:
+                    await asyncio.wait_for(event.wait(), HEARTBEAT_SECONDS)
+                except TimeoutError:
+                    yield ": still here\n\n"
+        finally:
+            self.hub.leave(talk_id, event)
+
+    def fragment(self, talk_id: int, after: int) -> Response:
+        """Messages of a talk after a number, as HTML."""
+        db = self.running.database.read()
+        talk = people.talk_of(db, talk_id)
+        stored = people.messages_of(db, talk_id)
+        new = heard([message for message in stored if message.seq > after])
+        state = "over" if talk is None else self.state(talk, stored)
+        return HTMLResponse(
+            render("messages.html.j2", messages=new, t=self.t), headers={"X-Talk-State": state}
+        )
+
+    def state(self, talk: Talk, stored: list[Stored]) -> str:
+        """``yours``, ``writing`` or ``over``."""
+        if talk.state != "open":
+            return "over"
+        return "writing" if people.agents_turn(stored) else "yours"
+
+    def state_part(self, state: str) -> str:
+        """A state as a piece of the page."""
+        return render("state.html.j2", state=state, t=self.t).strip()
+
+    # Pieces
+
+    def standing(self, request: Request) -> Standing | None:
+        """Where the participant of a link stands; ``None`` where the link is not valid."""
+        number_ = self.signer.read("participant", request.path_params["token"])
+        if not isinstance(number_, int):
+            return None
+        return people.where(self.running.database.read(), self.running, number_)
+
+    async def sent(self, request: Request) -> tuple[Standing | None, Mapping[str, Any]]:
+        """Who sent a form, and its fields; ``None`` without the form's own token."""
+        form = await request.form(max_files=0, max_fields=100)
+        standing = self.standing(request)
+        if standing is None:
+            return None, {}
+        token = self.signer.read("form", str(form.get("csrf") or ""))
+        return (standing if token == standing.person.id else None), form
+
+    def own_talk(self, request: Request) -> Talk | None:
+        """A talk of the participant whose link it is."""
+        number_ = self.signer.read("participant", request.path_params["token"])
+        if not isinstance(number_, int):
+            return None
+        talk = request.path_params["talk"]
+        return people.talk_of(self.running.database.read(), talk, number_)
+
+    def link(self, person: Person) -> str:
+        """Path of a participant's page."""
+        return f"/p/{self.signer.sign('participant', person.id)}"
+
+    def to(self, request: Request, person: Person) -> Response:
+        """Go to a participant's page."""
+        return RedirectResponse(root(request) + self.link(person), status_code=303)
+
+    def show(
+        self,
+        request: Request,
+        standing: Standing,
+        template: str,
+        heading: str,
+        *,
+        part: int | None = None,
+        status: int = 200,
+        **values: Any,
+    ) -> Response:
+        """A page of a participant."""
+        here = root(request) + self.link(standing.person)
+        if part is None:
+            part = 15 + round(80 * standing.done / max(1, standing.total))
+        own_link = (self.running.place.study.url or str(request.base_url)).rstrip("/")
+        return HTMLResponse(
+            render(
+                template,
+                t=self.t,
+                site=self.running.place.study,
+                trial=self.running.trial,
+                root=root(request),
+                version=static_version(),
+                heading=heading,
+                here=here,
+                part=part,
+                csrf=self.signer.sign("form", standing.person.id),
+                may_withdraw=may_withdraw(standing),
+                own_link=own_link + self.link(standing.person),
+                **values,
+            ),
+            status_code=status,
+        )
+
+    def plain(
+        self, request: Request, name: str, *, status: int = 200, start: str | None = None
+    ) -> Response:
+        """A page of a heading and a sentence."""
+        heading = self.running.place.study.title if name == "start" else self.t(f"{name}_title")
+        words = self.t("instructions_intro") if name == "start" else self.t(f"{name}_text")
+        return HTMLResponse(
+            render(
+                "plain.html.j2",
+                t=self.t,
+                site=self.running.place.study,
+                trial=self.running.trial,
+                root=root(request),
+                version=static_version(),
+                heading=heading,
+                words=words,
+                start=start,
+            ),
+            status_code=status,
+        )
+
+    def short(self, request: Request, name: str, status: int) -> Response:
+        """A sentence for the page's script, or a page where there is none."""
+        if is_htmx(request) or request.method == "GET":
+            return PlainTextResponse(self.t(name), status_code=status)
+        return self.plain(request, "busy" if status == 429 else "refused", status=status)
+
+
+def heard(messages: list[Stored]) -> list[Stored]:
+    """Messages that a participant sees."""
+    return [message for message in messages if people.is_heard(message.body)]
+
+
+def may_withdraw(standing: Standing) -> bool:
+    """Whether there is anything to withdraw."""
+    return standing.step not in ("consent", "declined", "withdrawn", "closed")
+
+
+def sse(name: str, data: str, number_: int | None = None) -> str:
+    """A server-sent event; the data may have lines."""
+    lines = [f"event: {name}"]
+    if number_ is not None:
+        lines.append(f"id: {number_}")
+    lines += [f"data: {line}" for line in _LINE_END.split(data.strip())]
+    return "\n".join(lines) + "\n\n"
+
+
+def root(request: Request) -> str:
+    """Path under which the site stands."""
+    path: str = request.scope.get("root_path", "")
+    return path.rstrip("/")
+
+
+def address(request: Request) -> str:
+    """Of whoever asks, as the trusted proxy says."""
+    return request.client.host if request.client else ""
+
+
+def is_htmx(request: Request) -> bool:
+    """Whether the page's script asks."""
+    return request.headers.get("hx-request") == "true"
+
+
+def number(value: Any, default: int | None) -> int | None:
+    """A whole number of 0 or more in a field; `default` where it is none."""
+    text = str(value or "")
+    if not text.isdecimal() or not text.isascii() or len(text) > 9:
+        return default
+    return min(int(text), _MOST_COUNT)
+
+
+def option(value: Any, options: tuple[str, ...]) -> str | None:
+    """The option that a field chooses by its number, counted from 1."""
+    chosen = number(value, 0) or 0
+    return options[chosen - 1] if 1 <= chosen <= len(options) else None
