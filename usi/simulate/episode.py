@@ -135,14 +135,24 @@ def _talk(
             messages.append({"role": "user", "content": said.text})
         if said.end is not None:
             return said.end
-        ended = _agent_turn(agent, state, messages, fixed.max_steps)
+        ended = agent_turn(agent, state, messages, fixed.max_steps)
         if ended is not None:
             return ended
     return "max_turns"
 
 
-def _agent_turn(agent: Any, state: State, messages: list[Message], most: int) -> str | None:
-    """Let the agent call tools until it says something; a reason where the episode ends."""
+def agent_turn(agent: Any, state: State, messages: list[Message], most: int) -> str | None:
+    """Let the agent call tools until it says something; a reason where the episode ends.
+
+    Parameters
+    ----------
+    agent, state
+        Of the episode.
+    messages
+        The talk so far; what the agent does and its tool results are appended.
+    most
+        Rounds of tool calls.
+    """
     for _ in range(most):
         message = agent.act(list(messages))
         wanted = message.get("tool_calls") or []
@@ -151,13 +161,14 @@ def _agent_turn(agent: Any, state: State, messages: list[Message], most: int) ->
             return "empty_agent_reply"
         messages.append(message)
         for call in wanted:
-            messages.append(_result(call, state))
+            messages.append(tool_result(call, state))
         if not wanted:
             return None
     return "max_agent_steps"
 
 
-def _result(call: Mapping[str, Any], state: State) -> Message:
+def tool_result(call: Mapping[str, Any], state: State) -> Message:
+    """Run one tool call and give its result as a message."""
     function = call["function"]
     try:
         arguments = json.loads(function.get("arguments") or "{}")
