@@ -121,7 +121,7 @@ class Walker:
                 await asyncio.sleep(0.5)
                 try:
                     await self.page.goto(place, timeout=5000)
-                except Exception:  # the server is not back yet
+                except Exception:  # noqa: BLE001  (the server is not back yet)
                     continue
                 return
 
@@ -162,7 +162,9 @@ class Walker:
         for _ in range(600):
             if not await self.page.locator("#chat").count():
                 return False
-            state = await self.page.locator("#status [data-state]").first.get_attribute("data-state")
+            state = await self.page.locator("#status [data-state]").first.get_attribute(
+                "data-state"
+            )
             if state == "yours":
                 return True
             await asyncio.sleep(0.1)
