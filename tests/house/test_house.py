@@ -79,7 +79,7 @@ def test_extras_are_declared_and_all_holds_the_optional_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     assert {"nlp", "sim", "logs", "all", "docs", "dev"} <= set(extras)
-    assert extras["all"] == ["usi[nlp,sim,logs,fetch]"]
+    assert extras["all"] == ["usi[nlp,sim,logs,fetch,study]"]
     base = " ".join(project["dependencies"])
     for heavy in ("spacy", "litellm", "rustxes", "pm4py"):
         assert heavy not in base

@@ -1,4 +1,6 @@
-"""An OpenAI-compatible agent on 127.0.0.1 in a process of its own: python agent_server.py [PORT].
+"""An agent on 127.0.0.1 in a process of its own: python agent_server.py [PORT] [SECONDS].
+
+Below /v1 it speaks as an OpenAI-compatible server, elsewhere as an endpoint of usi.
 
 It answers from the talk alone, so that a killed study server finds the same agent again. Where the
 user gives a number of an employee and a staff code, it makes one tool call before it answers.
@@ -37,13 +39,12 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(SLEEP)
         message = answer(request["messages"])
         finish = "tool_calls" if message.get("tool_calls") else "stop"
-        body = json.dumps(
-            {
-                "id": "x", "object": "chat.completion", "created": 1, "model": "m",
-                "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-            }
-        ).encode()  # fmt: skip
+        whole = {
+            "id": "x", "object": "chat.completion", "created": 1, "model": "m",
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        }  # fmt: skip
+        body = json.dumps(whole if self.path.startswith("/v1/") else message).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

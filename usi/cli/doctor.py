@@ -27,6 +27,7 @@ EXTRAS = {
     "sim": ("litellm", "running simulators"),
     "logs": ("rustxes", "XES event logs"),
     "fetch": ("pooch", "fetching public corpora"),
+    "study": ("starlette", "a site for studies with people"),
 }
 BASE = ("typer", "rich", "pydantic", "msgspec", "numpy", "polars", "pandas", "pyarrow", "scipy",
         "scikit-learn", "matplotlib", "jinja2", "junitparser")  # fmt: skip

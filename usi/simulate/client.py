@@ -64,6 +64,11 @@ def _litellm() -> Any:
     return litellm
 
 
+def ready() -> None:
+    """Import what calls need now, so that the first answer does not wait for it (seconds)."""
+    _litellm()
+
+
 def prices(settings: ModelSettings) -> tuple[float, float] | None:
     """US dollars a token, in and out; ``None`` where neither settings nor litellm know them."""
     if settings.price_in is not None and settings.price_out is not None:

@@ -16,8 +16,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from usi.errors import UsiError
+from usi.simulate.agents.model import ModelAgents
 from usi.simulate.cache import Cache
 from usi.simulate.calls import Calls, Runtime
+from usi.simulate.client import ready
 from usi.simulate.episode import agent_turn, grade_fields, tool_result
 from usi.simulate.faults import EpisodeFault, Refused, RunStopped
 from usi.simulate.ledger import Budget, Ledger, Usage
@@ -130,6 +132,8 @@ class Agents:
 
     def resume(self) -> int:
         """Take up what an earlier server left: unanswered messages and missing grades."""
+        if isinstance(self.running.agent, ModelAgents):
+            self._pool.submit(ready)
         rows = self.running.database.read().execute(
             "select id from talk where batch is not null or state = 'open' order by id"
         )

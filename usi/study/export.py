@@ -14,15 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from usi.corpus.datasheet import TO_FILL, datasheet
-from usi.corpus.manifest import DATASHEET, Manifest
-from usi.corpus.redact import Redactor
-from usi.corpus.resolve import resolve
+from usi.corpora.manifest import DATASHEET, TO_FILL, Manifest, datasheet
+from usi.corpora.redact import Redactor
+from usi.corpora.resolve import resolve
+from usi.curation.add import write_manifest
+from usi.curation.quality import quality
 from usi.errors import NotScorable, UsageError
-from usi.run.manifest import sha256_file
-from usi.score.people.add import write_manifest
-from usi.score.people.quality import quality
-from usi.score.people.read import counts_of, read_people_of
+from usi.provenance.record import sha256_file
+from usi.scoring.people import counts_of, read_people_of
 from usi.simulate.episode import Cell, Episode
 from usi.simulate.ledger import Usage
 from usi.simulate.protocol import Finding, Grade, Violation
@@ -220,8 +219,8 @@ def _withdrawn(db: Connection) -> int:
 
 
 def _redact(home: Path) -> str:
-    from usi.load import open_sessions
-    from usi.load.write import write_usi_jsonl
+    from usi.loading import open_sessions
+    from usi.loading.write import write_usi_jsonl
 
     redactor = Redactor()
     whole, part = home / SESSIONS, home / f".{SESSIONS}"

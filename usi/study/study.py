@@ -189,7 +189,7 @@ def subset(
     """So many tasks, in proportion to their difficulty, in the order of the population."""
     if number is None:
         return population
-    from usi.gate.pick import pick_tasks
+    from usi.decisions.task_sample import pick_tasks
 
     if number > len(population):
         raise InputError(

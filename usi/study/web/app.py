@@ -20,7 +20,7 @@ from usi.study.agents import Agents
 from usi.study.database import Connection, Database
 from usi.study.links import Signer
 from usi.study.study import Running
-from usi.study.web.guard import Guard
+from usi.study.web.guard import Guard, TooLarge
 from usi.study.web.hub import Hub
 from usi.study.web.owner import OwnerSite
 from usi.study.web.pages import static_folder
@@ -86,6 +86,9 @@ def study_app(running: Running, *, secret: str, password: str, root_path: str = 
         _LOG.error("%s %s", request.method, type(error).__name__, exc_info=error)
         return site.plain(request, "failed", status=500)
 
+    async def too_large(request: Request, error: Exception) -> Response:
+        return site.plain(request, "refused", status=413)
+
     async def page(request: Request, error: Any) -> Response:
         status = getattr(error, "status_code", 404)
         return site.plain(request, _PAGES.get(status, "not_found"), status=status)
@@ -97,7 +100,14 @@ def study_app(running: Running, *, secret: str, password: str, root_path: str = 
             Mount("/static", Cached(directory=static_folder())),
         ],
         lifespan=lifespan,
-        exception_handlers={400: page, 403: page, 404: page, 405: page, 500: failed},
+        exception_handlers={
+            TooLarge: too_large,
+            400: page,
+            403: page,
+            404: page,
+            405: page,
+            500: failed,
+        },
     )
 
     def refuse(status: int) -> Any:

@@ -103,11 +103,7 @@ class Guard:
         if status is not None:
             await self.refuse(status)(scope, receive, send_with_headers)
             return
-        reader = _Limited(receive)
-        try:
-            await self.app(scope, reader, send_with_headers)
-        except TooLarge:
-            await self.refuse(413)(scope, receive, send_with_headers)
+        await self.app(scope, _Limited(receive), send_with_headers)
 
     def _rooted(self, scope: Scope) -> Scope:
         """With `root_path` in front of the path once, whether or not the proxy strips it."""
