@@ -31,6 +31,59 @@ def signed(value: float) -> str:
     return "0.0" if text in ("-0.0", "+0.0") else text
 
 
+def cell(verdicts: dict[str, int], draws: int) -> str:
+    """Draws by verdict, such as ``0 / 1 / 4``."""
+    if not draws:
+        return "–"
+    counts = [verdicts.get(word, 0) for word in ("PASS", "INCONCLUSIVE", "FAIL")]
+    rest = f" ({verdicts['REFUSED']} refused)" if verdicts.get("REFUSED") else ""
+    return " / ".join(map(str, counts)) + rest
+
+
+def stops(found: dict[str, dict[str, int]], most: int = 4) -> str:
+    """Checks by how often they stopped a simulator, such as ``content 5, style 3``."""
+    counts = sorted(((sum(own.values()), name) for name, own in found.items()), reverse=True)
+    return ", ".join(f"{name} {n}" for n, name in counts[:most])
+
+
+def share_below(found: dict[str, int] | None) -> str:
+    """Percent of draws, or a dash."""
+    return "–" if not found else f"{100 * found['below'] / found['n']:.0f} %"
+
+
+_SHARES = ("people", "mix-5", "mix-10", "mix-20", "mix-30", "mix-50", "model")
+
+
+def with_mixtures(own: dict[str, Any]) -> dict[str, Any]:
+    """A corpus with the table of its mixtures, where it has some."""
+    for design, rows in own.get("designs", {}).items():
+        names = [name for name in _SHARES if rows.get(name, {}).get("draws")]
+        if len(names) < 3:
+            continue
+        lines = []
+        for letter in ("B", "C"):
+            parts = {part for name in names for part in rows[name]["stops"][letter]}
+            for part in sorted(parts, key=lambda p: (p != "index", p)):
+                lines.append(
+                    {
+                        "part": part,
+                        "tier": letter,
+                        "cells": [_stopped(rows[name], letter, part) for name in names],
+                    }
+                )
+        titles = ["0 %" if n == "people" else "100 %" if n == "model" else n[4:] + " %"
+                  for n in names]  # fmt: skip
+        mixed = {"design": design, "shares": titles, "lines": lines}
+        return {**own, "mixed": mixed, "few_design": "50x2x2"}
+    return {**own, "mixed": None, "few_design": "50x2x2"}
+
+
+def _stopped(row: dict[str, Any], letter: str, part: str) -> str:
+    share = 100 * sum(row["stops"][letter].get(part, {}).values()) / row["draws"]
+    value = row["numbers"].get(f"{part} value")
+    return f"{share:.0f} %" + ("" if value is None else f" ({value:.3g})")
+
+
 def render(results: dict[str, Any]) -> str:
     """The page as Markdown."""
     room = Environment(
@@ -41,7 +94,15 @@ def render(results: dict[str, Any]) -> str:
         keep_trailing_newline=True,
         autoescape=False,
     )
-    room.filters |= {"points": points, "percent": percent, "signed": signed}
+    room.filters |= {
+        "points": points, "percent": percent, "signed": signed, "cell": cell, "stops": stops,
+        "share_below": share_below,
+    }  # fmt: skip
+    people = {
+        name: own if "absent" in own else with_mixtures(own)
+        for name, own in results.get("people", {}).items()
+    }
+    results = {**results, "people": people}
     tested = [
         name for name, own in results["paired"].items() if own["copy"]["gap"]["above"]["n"] >= 50
     ]

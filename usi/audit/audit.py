@@ -34,6 +34,7 @@ from usi.records import Session
 Told = Callable[[str], None]
 POWER = 0.8
 """Share of draws in which people must pass for a size to be called large enough."""
+GROUPS = ("task", "domain")
 LADDER = (30, 50, 75, 100, 165, 250)
 REPLICATES = 1000
 
@@ -97,18 +98,32 @@ class Audit:
         return tuple(sorted(found, key=lambda row: -row.admitted(self.tier)))
 
 
-def read_corpus(reference: Reference, options: LoadOptions | None = None) -> People:
+def read_corpus(
+    reference: Reference, options: LoadOptions | None = None, *, group: str = "task"
+) -> People:
     """The people of a corpus: sessions with texts, and the task of each by the key rules.
+
+    Parameters
+    ----------
+    reference, options
+        Which files, and how they are read.
+    group
+        Column of the session table whose sessions are taken for talks about the same task:
+        ``"task"``, or ``"domain"`` where every session has a task of its own.
 
     Raises
     ------
     InputError
         Where the corpus holds no session.
+    UsageError
+        For another column.
     """
+    if group not in GROUPS:
+        raise UsageError(f"--group is one of {', '.join(GROUPS)}, not {group!r}")
     from usi.scoring.people import read_people_of, sessions_of
 
     table = read_people_of(reference, options=options).tables[""].frame
-    tasks = dict(zip(table["seq"].to_list(), table["task"].to_list(), strict=True))
+    tasks = dict(zip(table["seq"].to_list(), table[group].to_list(), strict=True))
     sessions = [(i, s) for i, s in enumerate(sessions_of(reference, options)) if i in tasks]
     if not sessions:
         raise InputError(f"{reference.name}: there is no session in it")
@@ -209,7 +224,7 @@ def _sizes(
     told: Told,
 ) -> list[Size]:
     """How often held-out people pass at other numbers of tasks."""
-    most = len(units(people, size.batches, size.runs, "session", random.Random(0)))
+    most = len(units(people, size.batches, size.runs, random.Random(0)))
     found = []
     for tasks in LADDER:
         if tasks == size.tasks or not MIN_TASKS <= tasks <= most:
@@ -231,6 +246,7 @@ def _sizes(
                         seed=number,
                         design=design,
                         replicates=replicates,
+                        outcomes=people.outcomes,
                     )
                 ]
                 done.put(design.name, number, own)
@@ -258,6 +274,11 @@ def _notes(people: People, size: Design, trials: Sequence[Trial], models: bool) 
     if (size.batches, size.runs) != (3, 3):
         notes.append(
             f"The corpus has sessions for {size.batches} batches and {size.runs} runs a task only."
+        )
+    if not people.outcomes:
+        notes.append(
+            "No session tells how it ended: tiers are asked without their outcome, success gap "
+            "and index."
         )
     if not models:
         notes.append("Mixtures with a model user and matched turns need --mix FILE.")

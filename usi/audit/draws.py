@@ -80,6 +80,11 @@ class People:
         """Number of different participants; 0 where none is known."""
         return len({s.participant for s in self.sessions if s.participant})
 
+    @property
+    def outcomes(self) -> bool:
+        """Whether any session tells how it ended."""
+        return any(session.outcome.reward is not None for session in self.sessions)
+
     def can_split(self, split: Split) -> bool:
         """Whether the sessions say enough for that way of dividing them."""
         return split == "session" or all(session.participant for session in self.sessions)
@@ -110,36 +115,42 @@ def people_of(sessions: Sequence[Session], tasks: Sequence[str | None]) -> Peopl
     return People(tuple(kept), tuple(names), dict(left))
 
 
-def _sides(people: People, split: Split, rng: random.Random) -> list[bool]:
-    """Whether each session belongs to the half of the reference (by participant)."""
-    if split == "session":
-        return []
-    names = sorted({session.participant or "" for session in people.sessions})
-    rng.shuffle(names)
+def _half(people: People, rng: random.Random) -> frozenset[str]:
+    """Participants of one half of the sessions, or nearly: whole persons at random."""
     counts = Counter(session.participant or "" for session in people.sessions)
-    sizes, chosen = [0, 0], {}
+    names = sorted(counts)
+    rng.shuffle(names)
+    chosen, sizes = set(), [0, 0]
     for name in names:
         half = int(sizes[1] < sizes[0])
         sizes[half] += counts[name]
-        chosen[name] = half == 0
-    return [chosen[session.participant or ""] for session in people.sessions]
+        if half == 0:
+            chosen.add(name)
+    return frozenset(chosen)
 
 
 def units(
-    people: People, batches: int, runs: int, split: Split, rng: random.Random
+    people: People,
+    batches: int,
+    runs: int,
+    rng: random.Random,
+    reference: frozenset[str] | None = None,
 ) -> list[tuple[str, list[int], list[int]]]:
-    """All tasks that can be made: (corpus task, sessions of the reference, other sessions)."""
-    reference = _sides(people, split, rng)
+    """All tasks that can be made: (corpus task, sessions of the reference, other sessions).
+
+    With `reference` the first are sessions of these participants, the others of everybody else.
+    """
     by_task: dict[str, tuple[list[int], list[int]]] = {}
     for i, task in enumerate(people.tasks):
         own = by_task.setdefault(task, ([], []))
-        own[int(bool(reference) and not reference[i])].append(i)
+        other = reference is not None and people.sessions[i].participant not in reference
+        own[int(other)].append(i)
     found = []
     for task, halves in sorted(by_task.items()):
         for half in halves:
             rng.shuffle(half)
         first, second = halves
-        if reference:
+        if reference is not None:
             count = min(len(first) // batches, len(second) // runs)
         else:
             count = len(first) // (batches + runs)
@@ -155,7 +166,7 @@ def units(
     return found
 
 
-def largest(people: People, split: Split = "session", *, tasks: int = 165) -> Design:
+def largest(people: People, *, tasks: int = 165) -> Design:
     """The design that a corpus allows: three batches and runs where there are sessions enough.
 
     Raises
@@ -165,7 +176,7 @@ def largest(people: People, split: Split = "session", *, tasks: int = 165) -> De
     """
     best: Design | None = None
     for batches, runs in ((3, 3), (2, 2), (2, 1), (1, 1)):
-        count = len(units(people, batches, runs, split, random.Random(0)))
+        count = len(units(people, batches, runs, random.Random(0)))
         if count >= min(tasks, 50):
             return Design(min(tasks, count), batches, runs)
         if count >= MIN_TASKS and (best is None or count > best.tasks):
@@ -173,7 +184,8 @@ def largest(people: People, split: Split = "session", *, tasks: int = 165) -> De
     if best is None:
         raise NotScorable(
             f"a gauntlet needs at least {MIN_TASKS} tasks with two sessions of people each; this "
-            f"corpus has {len(people.sessions)} usable sessions on {len(set(people.tasks))} tasks"
+            f"corpus has {len(people.sessions)} usable sessions on {len(set(people.tasks))} tasks "
+            "(--group domain takes the sessions of a domain for talks about the same task)"
         )
     return best
 
@@ -184,9 +196,21 @@ def draw(
     *,
     seed: int,
     split: Split = "session",
+    reference: frozenset[str] | None = None,
     models: Sequence[Session] = (),
 ) -> Material:
     """One study: the same seed gives the same people in the same places.
+
+    Parameters
+    ----------
+    people, design, seed
+        Where from, how large, and which draw.
+    split
+        ``"session"``: the two sides have different sessions; ``"participant"``: different people.
+    reference
+        Participants whose sessions alone are the reference, in place of half of them.
+    models
+        Sessions of model users, for attacks that need some.
 
     Raises
     ------
@@ -194,20 +218,22 @@ def draw(
         Where the corpus is too small for the design.
     """
     rng = random.Random(f"{seed}-{design.name}-{split}")
-    found = units(people, design.batches, design.runs, split, rng)
+    if reference is None and split == "participant":
+        reference = _half(people, rng)
+    found = units(people, design.batches, design.runs, rng, reference)
     if len(found) < design.tasks:
         raise NotScorable(
             f"the corpus has sessions for {len(found)} tasks of {design.batches} batches and "
             f"{design.runs} runs, not for {design.tasks}"
         )
     chosen = rng.sample(found, design.tasks)
-    reference, others, slots, group = [], [], [], {}
+    mine, others, slots, group = [], [], [], {}
     for number, (task, first, second) in enumerate(chosen):
         name = f"t{number:03d}"
         group[name] = task
         for replicate, at in enumerate(first, 1):
-            reference.append(placed(people.sessions[at], Slot(name, replicate), human=True))
+            mine.append(placed(people.sessions[at], Slot(name, replicate), human=True))
         for replicate, at in enumerate(second, 1):
             slots.append(Slot(name, replicate))
             others.append(people.sessions[at])
-    return Material(tuple(reference), tuple(others), tuple(slots), group, tuple(models))
+    return Material(tuple(mine), tuple(others), tuple(slots), group, tuple(models))

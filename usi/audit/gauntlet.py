@@ -16,14 +16,14 @@ from typing import Any
 from usi.audit.attacks import ATTACKS, Attack, CannotMake
 from usi.audit.draws import Design, People, Split, draw
 from usi.audit.material import Material, placed
-from usi.decisions import gate_scorecard, tier
+from usi.decisions import Criteria, gate_scorecard, tier
 from usi.errors import NotScorable, UsiError, unknown_name
 from usi.extraction.table import SessionTable
 from usi.loading.notes import LoadNotes
 from usi.pipeline import Loaded, features, score_with_tables
 from usi.records import Session
 from usi.scoring.options import ScoreOptions
-from usi.scoring.robust.options import RobustOptions
+from usi.scoring.robust.options import RobustOptions, TwoSampleMode
 
 TIERS = ("A", "B", "C")
 PEOPLE = "people"
@@ -111,6 +111,22 @@ def simulator_sessions(
     )
 
 
+def criteria_of(letter: str, *, outcomes: bool) -> Criteria:
+    """The tier; without outcomes only what it asks of behaviour (no index, no success gap)."""
+    asked = tier(letter)
+    if outcomes:
+        return asked
+    minimum = asked.minimum.model_copy(update={"index": None, "outcome": None})
+    components = tuple(name for name in asked.require.components if name != "outcome")
+    return asked.model_copy(
+        update={
+            "minimum": minimum,
+            "max_success_gap": None,
+            "require": asked.require.model_copy(update={"components": components}),
+        }
+    )
+
+
 def one_trial(
     reference: SessionTable,
     sessions: Sequence[Session],
@@ -119,6 +135,8 @@ def one_trial(
     seed: int,
     design: Design,
     replicates: int,
+    outcomes: bool,
+    c2st: TwoSampleMode = "fast",
 ) -> Trial:
     """Score and gate one simulator of one draw."""
     try:
@@ -128,7 +146,7 @@ def one_trial(
             reference,
             profile="robust",
             options=ScoreOptions(
-                difficulty="none", robust=RobustOptions(replicates=replicates, seed=7)
+                difficulty="none", robust=RobustOptions(replicates=replicates, c2st=c2st)
             ),
         ).card
     except UsiError as error:
@@ -140,7 +158,7 @@ def one_trial(
     for part, found in {"index": one.index, **one.components}.items():
         numbers[part] = (found.value, found.low, found.high)
     for letter in TIERS:
-        decided = gate_scorecard(card, tier(letter), simulator=name)
+        decided = gate_scorecard(card, criteria_of(letter, outcomes=outcomes), simulator=name)
         verdicts[letter] = decided.verdict
         checks = decided.simulators[0].checks
         against[letter] = tuple(
@@ -166,7 +184,9 @@ def one_draw(
     """Held-out people and every attack of one draw."""
     material = draw(people, design, seed=seed, models=models)
     reference = table_of(material.people, human=True, name="people")
-    options = {"seed": seed, "design": design, "replicates": replicates}
+    options = {
+        "seed": seed, "design": design, "replicates": replicates, "outcomes": people.outcomes,
+    }  # fmt: skip
     own = simulator_sessions(material, material.held_out, PEOPLE)
     trials = [one_trial(reference, own, name=PEOPLE, **options)]
     trials += _other_people(people, design, options)

@@ -26,6 +26,14 @@ def command(
             show_default=False,
         ),
     ] = None,
+    group: Annotated[
+        str,
+        typer.Option(
+            "--group",
+            metavar="task|domain",
+            help="Whose sessions count as talks about the same task.",
+        ),
+    ] = "task",
     mix: Annotated[
         list[Path] | None,
         typer.Option(
@@ -82,7 +90,7 @@ def command(
     reference = people_with_sessions(corpus)
     with working("reading the corpus ...", quiet=quiet) as told:
         found = run_audit(
-            read_corpus(reference, load_options(format_=format)),
+            read_corpus(reference, load_options(format_=format), group=group),
             corpus=reference.name,
             tier=tier.upper(),
             design=None if design is None else Design.parse(design),
