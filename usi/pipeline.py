@@ -316,7 +316,7 @@ def score_with_tables(
     options = options or ScoreOptions()
     say = stage or (lambda text: None)
     chosen = get_profile("log" if profile is None and options.log else profile)
-    if chosen.name == "log":
+    if chosen.subject == "logs":
         return _score_logs(simulators, human, chosen, options)
     if options.log is not None:
         raise UsageError(f"a log's configuration was given, and the profile is {chosen.name!r}")

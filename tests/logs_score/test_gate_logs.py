@@ -13,7 +13,7 @@ from logs_score.conftest import options
 from usi.decisions.criteria import resolve, tier
 from usi.decisions.decide import gate_scorecard
 from usi.estimate import not_assessed
-from usi.logs.checks import criteria_of
+from usi.logs.checks import RULES
 from usi.pipeline import score
 
 
@@ -81,12 +81,12 @@ def test_what_the_real_log_cant_show_is_not_asked(card):
     parts = {**card.human.components, "information": gone}
     human = card.human.model_copy(update={"components": parts})
     bare = card.model_copy(update={"human": human})
-    asked = criteria_of(bare, tier("B"))
+    asked = RULES.criteria(bare, tier("B"))
     assert "information" not in asked.require.components
     assert asked.minimum.information is None
     assert asked.profile == "log"
     own = resolve({"profile": "log", "minimum": {"information": 90}})
-    assert criteria_of(bare, own) == own  # a file that says log says all
+    assert RULES.criteria(bare, own) == own  # a file that says log says all
 
 
 def test_from_the_command_line(logs, tmp_path):

@@ -149,9 +149,9 @@ def gate_fresh(card: Scorecard, criteria: Criteria, as_of: str | None = None) ->
     Its age is nothing, so `max_age_days` is not asked; but the verdict names it with the other
     criteria, since it says when an admission ends.
     """
-    from usi.logs.checks import criteria_of
+    from usi.decisions.rules import rules_of
 
-    own = criteria_of(card, criteria)
+    own = rules_of(card).criteria(card, criteria)
     whole = {
         "criteria": own.model_dump(mode="json"),
         "criteria_label": own.label,

@@ -67,8 +67,11 @@ def log_choices(
     UsageError
         Where a preset and a file are named, or another profile than that of logs.
     """
+    from usi.scoring.profiles import profile_called
+
     asked = (preset, config, timezone, horizon)
-    is_log = profile is not None and profile.partition("@")[0] == "log"
+    named = None if profile is None else profile_called(profile)
+    is_log = named is not None and named.subject == "logs"
     if not (is_log or no_classes or not standardise or any(v is not None for v in asked)):
         return None
     if preset is not None and config is not None:

@@ -250,6 +250,7 @@ def joint(
     from usi.logs.joint import joint as joined
     from usi.report import files as report_files
     from usi.report.joint import to_json, to_markdown
+    from usi.scoring.profiles import profile_called
     from usi.scoring.scorecard import Scorecard
 
     forms = report_files.claim(
@@ -257,7 +258,8 @@ def joint(
     )
     cards = [Scorecard.read(path) for path in (chat, log)]
     for path, card, is_log in zip((chat, log), cards, (False, True), strict=True):
-        if card.profile.startswith("log") is not is_log:
+        of = profile_called(card.profile)
+        if (of is not None and of.subject == "logs") is not is_log:
             kind = "a log" if is_log else "conversations"
             raise UsageError(f"{path} is no scorecard of {kind} (profile {card.profile})")
     one = pick_simulator(cards[0], simulator, str(chat))

@@ -168,7 +168,7 @@ def robust_options(
     settings
         The table ``[score]`` of the workspace.
     profile
-        The profile that will score; others than ``robust`` and ``log`` take none of these.
+        The profile that will score; those without bounds take none of these.
     subgroups
         Columns that the criteria of a gate ask for, beside those that are named.
 
@@ -180,7 +180,7 @@ def robust_options(
     from usi.scoring.profiles import get_profile
     from usi.scoring.robust.options import RobustOptions
 
-    if get_profile(profile).name not in ("robust", "log"):
+    if not get_profile(profile).has_bounds:
         if choices:
             first = next(iter(choices))
             flag = _FLAGS.get(first, f"--{first.replace('_', '-')}")

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from usi.pipeline import ScoreResult
     from usi.report.data import Beside
     from usi.scoring.options import ScoreOptions
+    from usi.scoring.profiles import Profile as ScoringProfile
     from usi.scoring.robust.options import RobustOptions
     from usi.scoring.scorecard import Scorecard
 
@@ -371,7 +372,7 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
     ).to_json()
 
 
-PUBLISHED, ROBUST, LOG = "tau-usi", "robust", "log"
+PUBLISHED = "tau-usi"
 _CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "tasks")
 """Choices of sessions that the published profile does not have."""
 
@@ -434,7 +435,7 @@ def make_beside(
     """
     from usi.corpora.resolve import resolve
     from usi.diagnose.evidence import Sources, build_evidence
-    from usi.report.data import NO_LOG_TEXT, NO_TEXT, Beside, report_data, text_refused
+    from usi.report.data import NO_TEXT, Beside, report_data, text_refused
     from usi.scoring.identity import split_candidates
     from usi.scoring.robust.aggregated import NO_SESSIONS, AggregateTable
 
@@ -443,11 +444,11 @@ def make_beside(
     reference = resolve(human, held_out=options.held_out)
     people, candidates = _counted(result, options)
     stage("the published index of the same sessions ...")
-    published = _published(card, simulators, human, options)
+    published = _published(result.profile, card, simulators, human, options)
     stage("distributions ...")
     data = report_data(card, people, candidates, published=published)
-    if result_of_logs(card):
-        return Beside(data, None, NO_LOG_TEXT)
+    if result.profile.wording.without_text:
+        return Beside(data, None, result.profile.wording.without_text)
     refused = text_refused(card, examples=examples)
     if refused is not None:
         return Beside(data, None, refused)
@@ -468,16 +469,11 @@ def make_beside(
     return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
 
 
-def result_of_logs(card: Scorecard) -> bool:
-    """Whether a card is about operational logs, which hold no texts."""
-    return card.profile.partition("@")[0] == LOG
-
-
 def _counted(
     result: ScoreResult, options: ScoreOptions
 ) -> tuple[SessionTable, dict[str, SessionTable]]:
     """The tables with only those sessions that were scored."""
-    if result.profile.name not in (ROBUST, LOG):
+    if not result.profile.has_bounds:
         return result.human, dict(result.simulators)
     from usi.scoring.robust.profile import robust_options
     from usi.scoring.robust.reference import chosen
@@ -491,16 +487,20 @@ def _counted(
 
 
 def _published(
-    card: Scorecard, simulators: Sequence[str | Path], human: str | Path, options: ScoreOptions
+    profile: ScoringProfile,
+    card: Scorecard,
+    simulators: Sequence[str | Path],
+    human: str | Path,
+    options: ScoreOptions,
 ) -> Scorecard | str:
     """The published index of the same sessions, or why there is none."""
     from usi.errors import UsiError
     from usi.pipeline import score
     from usi.scoring.options import ScoreOptions as Options
 
-    if card.profile.partition("@")[0] == PUBLISHED:
+    if profile.name == PUBLISHED:
         return card
-    if result_of_logs(card):
+    if profile.subject != "conversations":
         return "the published index is one of conversations"
     if not all(_again(path) for path in (*simulators, human)):
         return "stdin and pipes can't be read twice"

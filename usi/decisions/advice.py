@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from usi.decisions.bounds import ALPHA, Bounded, bounded, quantile
-from usi.decisions.checks import C2ST_SESSIONS, clusters, is_unpaired
+from usi.decisions.checks import C2ST_SESSIONS, clusters
 from usi.decisions.criteria import GATED, Criteria
+from usi.decisions.rules import is_unpaired, rules_of
 from usi.decisions.verdict import Check, Need
 from usi.estimate import Estimate
 from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS
@@ -326,12 +327,9 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         return Need(part=part, kind="runs", now=sizes.runs, text=text)
     if part == "c2st":
         return _c2st_need(check, simulator, sizes)
-    if part == "design" and simulator.index.name == "USI-log":
-        text = f"{part}: a study of transcripts; what was said leaves no trace in a log"
-        return Need(part=part, kind="data", text=text)
     texts = {
         "max_age_days": "score again: the scorecard is too old, or its run record is absent",
-        "design": "run the simulator on the tasks that the people did (a paired design)",
+        "design": rules_of(simulator).design_need,
         "coverage": "run the simulator on all tasks of the people",
         "gaming": "no amount of data: let a person read the sessions, or mend the simulator",
         "survey_answered": "survey answers for at least 90 % of the sessions",

@@ -22,10 +22,10 @@ from datetime import date
 
 from usi.decisions.bounds import ALPHA, EPS, Bounded, bounded, holm, quantile
 from usi.decisions.criteria import GATED, Criteria, Minimum
+from usi.decisions.rules import is_unpaired, rules_of
 from usi.decisions.verdict import Check
 from usi.errors import UsageError
 from usi.estimate import Estimate
-from usi.logs.features import TITLES as TITLES_OF_LOGS
 from usi.scoring.scorecard import Scorecard, SimulatorCard, TwoSample
 
 MIN_ANSWERED = 0.90
@@ -135,11 +135,6 @@ MIN_CLUSTERS_UNPAIRED = 30
 MIN_COVERAGE = 0.95
 
 
-def is_unpaired(simulator: SimulatorCard) -> bool:
-    """Whether the two sides did different tasks."""
-    return simulator.design == "unpaired"
-
-
 def clusters(card: Scorecard, simulator: SimulatorCard) -> int:
     """Clusters of the smaller side: tasks where paired, the resampled unit where unpaired."""
     if not is_unpaired(simulator):
@@ -171,10 +166,8 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
                 overrides=True,
             )
         )
-    logs = simulator.index.name == "USI-log"  # unpaired by nature
-    limit = "C" if is_unpaired(simulator) and not logs else simulator.tier_limit
+    limit, design = rules_of(card).tier_limit(simulator)
     if limit is not None and criteria.tier is not None and criteria.tier < limit:
-        design = "log-only" if logs else simulator.design or "this"
         checks.append(
             Check(
                 id="design",
@@ -348,16 +341,6 @@ def check_user_errors(simulator: SimulatorCard, criteria: Criteria) -> list[Chec
     ]
 
 
-TITLES = {
-    "index": "USI-R",
-    "conversation": "conversation",
-    "information": "information",
-    "clarification": "clarification",
-    "reaction": "reaction",
-    "outcome": "outcome",
-}
-
-
 @dataclass
 class _Score:
     """A minimum to test: where it stands, and whether it may decide FAIL."""
@@ -404,7 +387,7 @@ def check_scores(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
 def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshold: float) -> _Score:
     part = simulator.index if name == "index" else simulator.components.get(name)
     required = name in criteria.require.components
-    title = _title(simulator, name) if name != "index" else simulator.index.name
+    title = rules_of(simulator).title(simulator, name) if name != "index" else simulator.index.name
     if part is None:
         return _Score(name, title, threshold, None, "not on the scorecard", required)
     if name == "index":
@@ -426,7 +409,7 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
     scripted = not part.decides_fail or (
         is_unpaired(simulator)
         and name in ("clarification", "reaction")
-        and simulator.index.name != "USI-log"  # a case has no script
+        and rules_of(simulator).has_script
     )
     note = "; follows the task script, so it never decides FAIL in this design"
     return _Score(
@@ -441,13 +424,6 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
     )
 
 
-def _title(simulator: SimulatorCard, name: str) -> str:
-    """What a component is called, in a log by its own name."""
-    if simulator.index.name == "USI-log":
-        return TITLES_OF_LOGS.get(name, TITLES[name])
-    return TITLES[name]
-
-
 def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Score]:
     parts = [group for group in simulator.subgroups if group.by == by]
     if not parts:
@@ -457,7 +433,7 @@ def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Sco
     for group in parts:
         for name, threshold in minimum.items():
             part = group.index if name == "index" else group.components.get(name)
-            title = f"{_title(simulator, name)} of {by} {group.value}"
+            title = f"{rules_of(simulator).title(simulator, name)} of {by} {group.value}"
             score_id = f"subgroup.{by}.{group.value}.{name}"
             if part is None:
                 scores.append(_Score(score_id, title, threshold, None, "not on the scorecard"))
@@ -572,8 +548,8 @@ def _at_family(estimate: Estimate, family: int) -> tuple[float, float]:
 
 def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     """The two-sample key (full forest test at 300 sessions a side), else a warning or nothing."""
-    if simulator.index.name == "USI-log":
-        return []  # a key of its own: usi.logs.checks
+    if rules_of(simulator).own_two_sample:
+        return []
     limit = criteria.c2st_max
     if limit is None or limit >= 1:
         return _c2st_warning(simulator, criteria)

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from usi._version import __version__
 from usi.decisions.advice import needs
 from usi.decisions.checks import (
-    TITLES,
     check_age,
     check_c2st,
     check_corpus,
@@ -24,12 +23,11 @@ from usi.decisions.checks import (
     check_survey,
     check_tripwires,
     check_user_errors,
-    is_unpaired,
 )
 from usi.decisions.criteria import Criteria
+from usi.decisions.rules import TITLES, rules_of
 from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exit_code, worst
 from usi.errors import UsageError, unknown_name
-from usi.logs.checks import check_log_keys, criteria_of
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 
@@ -60,7 +58,7 @@ def decide(
     UsageError
         Where the scorecard has no bounds or another profile than the criteria ask for.
     """
-    criteria = criteria_of(card, criteria)
+    criteria = rules_of(card).criteria(card, criteria)
     require_bounds(card, simulator, criteria)
     checks = [
         *check_design(card, simulator, criteria),
@@ -73,7 +71,7 @@ def decide(
         *check_survey(simulator, criteria),
         *check_tripwires(simulator, criteria),
         *check_gaming(simulator),
-        *check_log_keys(card, simulator, criteria),
+        *rules_of(card).more_checks(card, simulator, criteria),
         *more,
     ]
     checks = _open_where_overridden(checks)
@@ -173,14 +171,7 @@ def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[str, ...]:
     lines = []
     if not card.human.is_human:
         lines.append("the reference is no human: it is simulator output")
-    if card.profile.startswith("log"):
-        lines.append(
-            "scope log-observable: it speaks of what a log shows, not of wording or feelings"
-        )
-    elif is_unpaired(simulator):
-        lines.append(
-            "the tasks of the two sides differ: part of any distance is the task mix, not the user"
-        )
+    lines += rules_of(card).context(simulator)
     ceiling = simulator.index.ceiling_at_n
     if ceiling is not None:
         lines.append(f"a perfect simulator would score about {ceiling:.1f} with these data")
@@ -235,7 +226,7 @@ def gate_scorecard(
         raise unknown_name("simulator", simulator, [part.name for part in card.simulators])
     if not chosen:
         raise UsageError("the scorecard holds no simulator, so there is nothing to gate")
-    criteria = criteria_of(card, criteria)
+    criteria = rules_of(card).criteria(card, criteria)
     parts = [
         decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
     ]

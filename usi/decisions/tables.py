@@ -21,6 +21,7 @@ from usi.decisions.evidence import (
     sidecar_path,
 )
 from usi.decisions.rank import Ranking, rank_scores
+from usi.decisions.rules import rules_of
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
 from usi.scoring.robust.terms import PARTS
@@ -194,8 +195,8 @@ def rank_files(
     left_out: list[tuple[str, str]] = []
     for file in find_scorecards(paths):
         card = Scorecard.read(file)
-        if card.profile.startswith("log"):
-            left_out.append((file.name, "scope log-observable: never ranked with conversations"))
+        if not_ranked := rules_of(card).not_ranked:
+            left_out.append((file.name, not_ranked))
             continue
         if not card.profile.startswith("robust"):
             left_out.append(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from usi.decisions.bounds import EPS
 from usi.decisions.criteria import GATED, Criteria, Require
+from usi.decisions.rules import GateRules
 from usi.decisions.verdict import Check, State
 from usi.estimate import Estimate
 from usi.logs.features import HISTORY_FEATURES
@@ -24,44 +25,57 @@ HISTORY_MIN = {"A": 80.0, "B": 75.0, "C": 60.0}
 DEFAULT = "B"
 
 
-def is_log(card: Scorecard) -> bool:
-    """Whether a card is about operational logs."""
-    return card.profile.partition("@")[0] == LOG
+class LogRules(GateRules):
+    """What a gate asks of event logs."""
+
+    not_ranked = "scope log-observable: never ranked with conversations"
+    has_script = False
+    own_two_sample = True
+    design_need = "a study of transcripts; what was said leaves no trace in a log"
+
+    def criteria(self, card: Scorecard, criteria: Criteria) -> Criteria:
+        """Criteria as they are asked of this card.
+
+        Those of conversations name the profile ``robust`` unless they say otherwise. Asked of a
+        log they require the components that the real log itself can be compared in: what no
+        simulator could be scored on is not asked of one.
+        """
+        if "profile" in criteria.model_fields_set:
+            return criteria
+        known = {name for name in GATED if card.human.components[name].ok}
+        wanted = tuple(name for name in criteria.require.components if name in known)
+        minimum = criteria.minimum.model_copy(
+            update={
+                name: None
+                for name in GATED
+                if name not in known and name in criteria.require.components
+            }
+        )
+        return criteria.model_copy(
+            update={"profile": LOG, "require": Require(components=wanted), "minimum": minimum}
+        )
+
+    def tier_limit(self, simulator: SimulatorCard) -> tuple[str | None, str]:
+        """Logs are unpaired by nature, which alone lowers no tier."""
+        return simulator.tier_limit, "log-only"
+
+    def more_checks(
+        self, card: Scorecard, simulator: SimulatorCard, criteria: Criteria
+    ) -> list[Check]:
+        """The required second keys."""
+        tier = criteria.tier or DEFAULT
+        return [
+            _c2st(simulator, criteria.c2st_max or C2ST_MAX[tier]),
+            _ngrams(simulator, NGRAM_MAX[tier]),
+            *_history(simulator, HISTORY_MIN[tier]),
+        ]
+
+    def context(self, simulator: SimulatorCard) -> list[str]:
+        """What the scores speak of."""
+        return ["scope log-observable: it speaks of what a log shows, not of wording or feelings"]
 
 
-def criteria_of(card: Scorecard, criteria: Criteria) -> Criteria:
-    """Criteria as they are asked of this card.
-
-    Those of conversations name the profile ``robust`` unless they say otherwise. Asked of a log
-    they require the components that the real log itself can be compared in: what no simulator
-    could be scored on is not asked of one.
-    """
-    if not is_log(card) or "profile" in criteria.model_fields_set:
-        return criteria
-    known = {name for name in GATED if card.human.components[name].ok}
-    wanted = tuple(name for name in criteria.require.components if name in known)
-    minimum = criteria.minimum.model_copy(
-        update={
-            name: None
-            for name in GATED
-            if name not in known and name in criteria.require.components
-        }
-    )
-    return criteria.model_copy(
-        update={"profile": LOG, "require": Require(components=wanted), "minimum": minimum}
-    )
-
-
-def check_log_keys(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
-    """The required second keys; none for cards of conversations."""
-    if not is_log(card):
-        return []
-    tier = criteria.tier or DEFAULT
-    return [
-        _c2st(simulator, criteria.c2st_max or C2ST_MAX[tier]),
-        _ngrams(simulator, NGRAM_MAX[tier]),
-        *_history(simulator, HISTORY_MIN[tier]),
-    ]
+RULES = LogRules()
 
 
 def _check(

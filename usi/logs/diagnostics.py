@@ -23,7 +23,7 @@ from usi.logs.distances import (
     relative_event_distance,
     split_cases,
 )
-from usi.logs.profile import log_options
+from usi.logs.scoring import log_options
 from usi.scoring.options import ScoreOptions
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import tidy

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from usi.logs.notes import LogNotes
-from usi.provenance.content import ContentDigest
+from usi.provenance.content import ContentDigest, frame_records
 
 _PLACE = ("row", "case")
 _TURN = "turn"
@@ -43,17 +42,10 @@ class LogDigest:
         for file, found in zip(self.notes.files, self._found, strict=True):
             start, end = end, end + file.sessions
             own = told.filter(pl.col("row").is_between(start, end - 1)).drop("row")
-            for line in lines_of(own):
+            for line in frame_records(own):
                 found.add(line)
 
     def finish(self) -> None:
         """Put the digests on the files."""
         for file, found in zip(self.notes.files, self._found, strict=True):
             file.content_digest = found.hexdigest()
-
-
-def lines_of(frame: pl.DataFrame) -> list[bytes]:
-    """One JSON object a row, as bytes."""
-    sink = io.BytesIO()
-    frame.write_ndjson(sink)
-    return sink.getvalue().split(b"\n")[:-1]

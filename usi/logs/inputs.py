@@ -32,6 +32,7 @@ from usi.scoring.inputs import (
     with_keys,
 )
 from usi.scoring.options import ScoreOptions
+from usi.scoring.profiles import ProfileChoices
 from usi.scoring.scorecard import InputFile
 
 SCOPE = "log-observable"
@@ -41,7 +42,7 @@ TIER_LIMIT = "B"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogChoices:
+class LogChoices(ProfileChoices):
     """How two logs are read and compared.
 
     Attributes
@@ -63,6 +64,20 @@ class LogChoices:
     no_classes: bool = False
     horizon: float | None = None
     standardise: bool = True
+
+
+def choices_of(options: ScoreOptions) -> LogChoices:
+    """What the options say of logs; the defaults where they say nothing.
+
+    Raises
+    ------
+    TypeError
+        Where they hold choices of another profile.
+    """
+    own = options.log if options.log is not None else LogChoices()
+    if not isinstance(own, LogChoices):
+        raise TypeError(f"choices of logs are LogChoices, not {type(own).__name__}")
+    return own
 
 
 PROFILE = "log"
@@ -190,7 +205,7 @@ def _read(
     traces: dict[str, Traces],
 ) -> list[SessionTable]:
     """Tables of one side; the events of logs are one log, each session table by itself."""
-    own = options.log or LogChoices()
+    own = choices_of(options)
     tables = [path for path in paths if is_table(path)]
     logs = in_order([path for path in paths if not is_table(path)])
     found = []

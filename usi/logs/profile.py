@@ -1,321 +1,46 @@
-"""The profile `log`: session tables of cases -> scorecard with USI-log and its bounds.
+"""The profile `log`: operational logs (tickets, traces) of people and of simulated desks.
 
-The profile `log`: operational logs (tickets, traces) of people and of simulated desks.
-
-Read `profile.py` first (session tables of cases -> scorecard), then `inputs.py` (files -> tables),
-`mix.py` (standardisation), `real.py` (the real log against itself).
+What it is called, what a gate asks of it and where its score is computed: `usi.logs.scoring`
+(session tables of cases -> scorecard), `usi.logs.checks` (the gate).
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-import polars as pl
+from usi.logs.features import TITLES
+from usi.scoring.profiles import Profile, Wording
 
-from usi._version import __version__
-from usi.errors import NotScorable, UsageError
-from usi.extraction.profile import get_profile as get_feature_profile
-from usi.extraction.table import SessionTable
-from usi.logs.card import (
-    INDEX,
-    Compared,
-    RealAgainstReal,
-    index_of,
-    log_card,
-    real_against_real,
-    real_card,
-    scores_of,
+if TYPE_CHECKING:
+    from usi.extraction.table import SessionTable
+    from usi.scoring.options import ScoreOptions, Surveys
+    from usi.scoring.parts import Studies
+
+WORDING = Wording(
+    kind="log",
+    question="Do these simulated cases behave like real ones?",
+    session="case",
+    sessions="cases",
+    yardstick="the real log",
+    no_people="the real log",
+    among="random halves",
+    among_figure="real log, random halves",
+    titles={**TITLES, "survey": "satisfaction"},
+    without_text="a log of events holds no texts of conversations",
 )
-from usi.logs.case_mix import BIN_COLUMNS, WEIGHT, common_columns, key, standardised
-from usi.logs.inputs import SCOPE, LogChoices
-from usi.logs.outcome import ruled, satisfaction, with_levels
-from usi.logs.window import window_warnings
-from usi.provenance.record import sha256_bytes
-from usi.provenance.signature import build, parse
-from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
-from usi.scoring.parts import NO_DIAGNOSIS, Diagnosis
-from usi.scoring.profiles import Profile
-from usi.scoring.robust.human_card import human_card
-from usi.scoring.robust.left_out import outcome_counts, session_reasons
-from usi.scoring.robust.options import RobustOptions
-from usi.scoring.robust.reference import Reference, chosen, reference
-from usi.scoring.robust.simulator_card import Anchors, simulator_card
-from usi.scoring.robust.study import study
-from usi.scoring.robust.sums import to_frame
-from usi.scoring.robust.survey import SurveySide
-from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
-
-NAME = "log"
-CLUSTER = "week"
-"""What is drawn again as a whole: cases of one week share conditions."""
 
 
-def log_options(options: ScoreOptions) -> RobustOptions:
-    """Choices of the comparison: unpaired, resampled by week unless another column is named.
-
-    Raises
-    ------
-    UsageError
-        For choices that logs do not have: runs, pairs.
-    """
-    own = options.robust or RobustOptions()
-    if own.design == "paired" or own.group is not None:
-        raise UsageError("logs hold different cases: there is no paired design of them")
-    if own.human_runs or own.simulator_runs:
-        raise UsageError("logs have no runs; --human-where and --sim-where choose cases")
-    cluster = CLUSTER if own.cluster == "task" else own.cluster
-    return replace(own, design="unpaired", cluster=cluster, seed=options.seed)
-
-
-def _checked(table: SessionTable) -> SessionTable:
-    if table.profile.partition("@")[0] != NAME:
-        raise UsageError(
-            f"a session table of the profile {table.profile!r} can't be scored with {NAME!r}: "
-            "a log is never compared with conversations"
-        )
-    return table
-
-
-def _cases(table: SessionTable, own: RobustOptions, *, human: bool) -> SessionTable:
-    """Chosen cases, each a unit of its own."""
-    frame = chosen(_checked(table).frame, own, human=human)
-    frame = frame.with_columns(pl.col("session_id").alias("task"))
-    return replace(table, frame=with_levels(frame))
-
-
-def compare(
-    human: SessionTable, simulator: SessionTable, own: RobustOptions, log: LogChoices
-) -> Compared:
-    """Score one simulated log against the real one, weighted to its mix and as it is."""
-    names = common_columns(human.frame, simulator.frame, BIN_COLUMNS)
-    sides = [
-        replace(t, frame=t.frame.with_columns(key(names).alias("bin"))) for t in (human, simulator)
-    ]
-    by = ruled(*sides)
-    people, model = by.human.frame, by.simulator.frame
-    mix = standardised(people, model, wanted=log.standardise)
-    model = model.with_columns(pl.Series(WEIGHT, mix.weight))
-    ref, why = _reference(people, model)
-    strata = own.strata or "bin"
-    plan = replace(own, strata=strata)
-    plain = study(ref, model, plan)
-    result = study(ref, model, plan, weight=WEIGHT) if mix.columns else plain
-    return Compared(result, plain, mix, by.rule, why)
-
-
-def _reference(people: pl.DataFrame, model: pl.DataFrame) -> tuple[Reference, str | None]:
-    specs = get_feature_profile(NAME).specs
-    rated = satisfaction(people, model)
-    if isinstance(rated, str):
-        return reference(people, specs), rated
-    return reference(people, (*specs, rated)), None
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogStudies:
-    """Every simulated log compared with the real one; sums and card are made from it.
-
-    Attributes
-    ----------
-    human, people
-        The real log, and its chosen cases.
-    cases, compared
-        Label -> chosen cases of the simulated log, and its comparison; labels are sorted.
-    own, options
-        Choices of the comparison, and all choices.
-    """
-
-    human: SessionTable
-    people: SessionTable
-    cases: Mapping[str, SessionTable]
-    compared: Mapping[str, Compared]
-    own: RobustOptions
-    options: ScoreOptions
-
-    def sums(self) -> pl.DataFrame:
-        """Sums by cluster of every comparison; no text of a case but the cluster's name."""
-        parts = []
-        for label, compared in self.compared.items():
-            parts.append(to_frame(compared.result.human, name="human", simulator=label))
-            parts.append(to_frame(compared.result.simulator, name="simulated", simulator=label))
-        return pl.concat(parts, how="diagonal_relaxed")
-
-    def card(
-        self, context: ScoreContext, diagnoses: Mapping[str, Diagnosis] | None = None
-    ) -> Scorecard:
-        """The scorecard: simulators by falling USI-log, those without one last, ties by name."""
-        people, own = self.people, self.own
-        specs = get_feature_profile(NAME).specs
-        bins = key(common_columns(people.frame, people.frame, BIN_COLUMNS)).alias("bin")
-        framed = replace(people, frame=people.frame.with_columns(bins))
-        ref = reference(ruled(framed, framed).human.frame, specs)
-        real = real_against_real(ref, replace(own, strata=own.strata or "bin"))
-        cards = [
-            _card(
-                label,
-                self.cases[label],
-                compared,
-                real,
-                own,
-                self.human,
-                self.options,
-                context,
-                (diagnoses or {}).get(label, NO_DIAGNOSIS),
-            )
-            for label, compared in self.compared.items()
-        ]
-        cards.sort(key=lambda c: (-(c.index.value if c.index.value is not None else -1.0), c.name))
-        first = next(iter(self.compared.values())).result
-        dropped = session_reasons(people.frame, first.design) + outcome_counts(
-            first.success, human=True
-        )
-        row = human_card(ref, context, None, Counter(dropped))
-        warned = [*context.warnings]
-        frames = {label: cases.frame for label, cases in self.cases.items()}
-        warned += [("same_cases", text) for text in _shared(people.frame, frames)]
-        warned += [("window", text) for text in window_warnings(people.frame, frames)]
-        return Scorecard(
-            usi_version=__version__,
-            profile=get_feature_profile(NAME).tag,
-            signature=_common(cards),
-            synthetic=context.synthetic,
-            difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
-            settings=_settings(own, self.options, self.human),
-            human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
-            simulators=tuple(cards),
-            inputs=context.inputs,
-            warnings=tuple(Warning_(code=c, message=m) for c, m in warned),
-            tasks_sha256=context.tasks_sha256,
-        )
-
-
-def study_tables(
+def _study(
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
     *,
     surveys: Surveys | None,
     options: ScoreOptions,
-) -> LogStudies:
-    """Compare every simulated log with the real one; parameters as for every profile.
+) -> Studies:
+    from usi.logs.scoring import study_tables  # naming the profile must stay cheap
 
-    Raises
-    ------
-    NotScorable
-        Where a side has no case.
-    UsageError
-        For a table of another profile, no simulator, or options that logs do not have.
-    """
-    if not simulators:
-        raise UsageError("there is no simulator to score")
-    own, log = log_options(options), options.log or LogChoices()
-    people = _cases(human, own, human=True)
-    cases: dict[str, SessionTable] = {}
-    compared: dict[str, Compared] = {}
-    for label, table in sorted(simulators.items()):
-        cases[label] = _cases(table, own, human=False)
-        try:
-            compared[label] = compare(people, cases[label], own, log)
-        except NotScorable as error:
-            raise NotScorable(f"{label}: {error}") from error
-    return LogStudies(
-        human=human, people=people, cases=cases, compared=compared, own=own, options=options
-    )
-
-
-def _shared(human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Sentences about cases that stand on both sides."""
-    ours = set(human["session_id"])
-    found = []
-    for label, frame in simulators.items():
-        both = len(ours & set(frame["session_id"]))
-        if 2 * both > frame.height:
-            found.append(
-                f"{label}: {both:,} of its {frame.height:,} case ids are those of real cases: is "
-                "it a part of the real log, or an edit of it? Sides are taken as independent"
-            )
-    return found
-
-
-def _card(
-    label: str,
-    cases: SessionTable,
-    compared: Compared,
-    real: RealAgainstReal,
-    own: RobustOptions,
-    human: SessionTable,
-    options: ScoreOptions,
-    context: ScoreContext,
-    diagnosis: Diagnosis,
-) -> SimulatorCard:
-    signature = _signature(compared, own, human, options, context)
-    plain = simulator_card(
-        label,
-        compared.result,
-        cases.frame,
-        survey=SurveySide(compared.satisfaction or "satisfaction"),
-        anchors=Anchors({}, {}),
-        options=replace(own, strata=own.strata or "bin"),
-        pool=None,
-        context=context,
-        signature=signature,
-        diagnosis=Diagnosis(distances=diagnosis.distances),
-    )
-    return log_card(plain, compared, real, signature, diagnosis)
-
-
-def _signature(
-    compared: Compared,
-    own: RobustOptions,
-    human: SessionTable,
-    options: ScoreOptions,
-    context: ScoreContext,
-) -> str:
-    result = compared.result
-    names = sorted(name for part in result.selections.values() for name in part.scored)
-    parts = list(scores_of(result)) if index_of(compared).ok else []
-    chosen_cases = [*(f"h{c}" for c in own.human_where), *(f"s{c}" for c in own.simulator_where)]
-    mix = "+".join(compared.mix.columns) or "none"
-    fields = {
-        "profile": get_feature_profile(NAME).tag,
-        "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
-        "design": "unpaired",
-        "cluster": own.cluster,
-        "terms": len(parts) or None,
-        "components": "+".join(parts) or None,
-        "sessions": result.frame.height,
-        "subset": ",".join(chosen_cases) or None,
-        "features": f"{len(names)}@{sha256_bytes(','.join(names).encode())[:4]}",
-        "bins": result.bins.source.replace(":", "@") if "outcome" in result.terms else "none",
-        "boot": f"{own.replicates}-{own.cluster}",
-        "c2st": None if own.c2st == "off" else own.c2st,
-        "seed": own.seed,
-        "logs": f"{human.settings}|mix:{mix}|sla:{compared.rule}".strip("|"),
-        "v": __version__,
-    }
-    return str(build(INDEX, fields))
-
-
-def _common(cards: list[SimulatorCard]) -> str:
-    each = [parse(card.signature).fields for card in cards]
-    names = dict.fromkeys(name for fields in each for name in fields)
-    return str(build(INDEX, {n: " / ".join(sorted({f[n] for f in each if n in f})) for n in names}))
-
-
-def _settings(own: RobustOptions, options: ScoreOptions, human: SessionTable) -> dict[str, str]:
-    log = options.log or LogChoices()
-    return {
-        "scope": SCOPE,
-        "design": "unpaired",
-        "cluster": own.cluster,
-        "standardise": "yes" if log.standardise else "no",
-        "replicates": str(own.replicates),
-        "c2st": own.c2st,
-        "seed": str(own.seed),
-        "human_source": "human",
-        "log": human.settings,
-    }
+    return study_tables(human, simulators, surveys=surveys, options=options)
 
 
 PROFILE = Profile(
@@ -323,5 +48,9 @@ PROFILE = Profile(
     tag="log@1",
     index="USI-log",
     description="operational logs: index USI-log over what a log can tell (scope log-observable)",
-    study=study_tables,
+    study=_study,
+    subject="logs",
+    has_bounds=True,
+    wording=WORDING,
+    gate="usi.logs.checks",
 )

@@ -9,10 +9,14 @@ of its bytes in the run record is for.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _MODULUS = 1 << 256
 
@@ -43,6 +47,13 @@ class ContentDigest:
     def hexdigest(self) -> str:
         """64 hexadecimal digits; that of nothing is all zeros."""
         return f"{self.total % _MODULUS:064x}"
+
+
+def frame_records(frame: pl.DataFrame) -> list[bytes]:
+    """Rows of a frame as records to count: one JSON object a row, as bytes."""
+    sink = io.BytesIO()
+    frame.write_ndjson(sink)
+    return sink.getvalue().split(b"\n")[:-1]
 
 
 def value_digest(value: Any, *, ordered: bool = False) -> str:

@@ -9,6 +9,7 @@ from usi.report import view
 from usi.report.html.document import codes_of, interval, unit_of, written
 from usi.report.html.summary import Part, Summary, summarise
 from usi.report.text import markdown as esc
+from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
 
 SYNTHETIC = (
@@ -23,9 +24,7 @@ def render(card: Scorecard, verdict: Verdict | None = None) -> str:
     summary = summarise(card)
     lines = [
         f"<!-- written by usi {card.usi_version} -->",
-        "# Do these simulated cases behave like real ones?"
-        if card.profile.startswith("log")
-        else "# Do these simulated users behave like people?",
+        f"# {wording_of(card.profile).question}",
         "",
     ]
     if card.synthetic:

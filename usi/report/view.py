@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from usi.estimate import Estimate
 from usi.extraction.spec import DIMENSIONS
 from usi.scoring.episodes import Episodes
+from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import (
     COMPONENTS,
     Component,
@@ -241,11 +242,13 @@ COUNTS = ("tasks", "sessions", "runs")
 
 def component_title(card: Scorecard, name: str) -> str:
     """Name of a component as the profile of the card calls it."""
-    if card.profile.partition("@")[0] != "log":
-        return name
-    from usi.logs.features import TITLES
+    return wording_of(card.profile).title(name)
 
-    return {**TITLES, "survey": "satisfaction"}.get(name, name)
+
+def yardstick(card: Scorecard) -> str:
+    """What the simulators of a card are compared with: people, a real log, or simulator output."""
+    wording = wording_of(card.profile)
+    return wording.yardstick if card.human.is_human else wording.no_people
 
 
 def head(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -33,8 +33,7 @@ from usi.extraction.table import SessionTable
 from usi.loading import LoadOptions, SessionStream, group_by_simulator, open_sessions
 from usi.loading.labels import simulator_label
 from usi.loading.notes import Loss
-from usi.logs.digest import lines_of
-from usi.provenance.content import ContentDigest, combined_content, value_digest
+from usi.provenance.content import ContentDigest, combined_content, frame_records, value_digest
 from usi.provenance.record import combined_sha256, sha256_file
 from usi.records import Session, Side
 from usi.scoring.episodes import EpisodeTally
@@ -148,7 +147,7 @@ def table_digest(table: SessionTable) -> str:
     names = [name for name in IDENTITY_SCHEMA if name not in later]
     names += sorted(name for name in table.frame.columns if name not in IDENTITY_SCHEMA)
     found = ContentDigest()
-    for line in lines_of(table.frame.select(names)):
+    for line in frame_records(table.frame.select(names)):
         found.add(line)
     return found.hexdigest()
 

@@ -12,9 +12,9 @@ from usi.loading.options import MAX_RECORD, LoadOptions
 
 if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
-    from usi.logs.inputs import LogChoices
     from usi.records import SurveyAnswer
     from usi.scoring.parts import Facts
+    from usi.scoring.profiles import ProfileChoices
     from usi.scoring.robust.options import RobustOptions
     from usi.scoring.scorecard import InputFile, LoadNote
 
@@ -57,7 +57,7 @@ class ScoreOptions:
     robust
         Choices that only the profile ``robust`` knows; ``None`` for its defaults.
     log
-        How operational logs are read and compared (profile ``log``).
+        How operational logs are read and compared (profile ``log``): `usi.logs.inputs.LogChoices`.
     held_out
         Whether the held-out part of a corpus may be read: only where the card is gated at once.
     language
@@ -78,7 +78,7 @@ class ScoreOptions:
     map: Mapping[str, str] = field(default_factory=dict)
     seed: int = 7
     robust: RobustOptions | None = None
-    log: LogChoices | None = None
+    log: ProfileChoices | None = None
     held_out: bool = False
     language: str | None = None
 

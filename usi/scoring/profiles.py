@@ -8,11 +8,11 @@ nothing, and one more profile is one more line in `_MODULES`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from usi.errors import unknown_name
 
@@ -33,6 +33,50 @@ _MODULES: dict[str, str] = {
 }
 _LOG_MODULES: dict[str, str] = {"log": "usi.logs.profile"}
 """Profiles of operational logs; never taken by default, nor listed with those of conversations."""
+
+
+@dataclass(frozen=True)
+class ProfileChoices:
+    """Choices that only one profile knows; each such profile has a class of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wording:
+    """What the subject of a profile is called in verdicts, figures and reports.
+
+    Attributes
+    ----------
+    kind
+        Which of the longer texts of a report hold: ``"published"``, ``"robust"`` or ``"log"``.
+    question
+        Heading of a report.
+    session, sessions
+        The unit of the numbers, one and several.
+    yardstick, no_people
+        What simulators are compared with: where people made it, and where none did.
+    among, among_figure
+        How it is compared with itself: in a sentence, and in the legend of a figure (``None``
+        there: "<yardstick>, batch against batch").
+    titles
+        Component -> its name, where that is not its key.
+    without_text
+        Why its scorecards never have examples of texts; empty where they may have some.
+    """
+
+    kind: str = "published"
+    question: str = "Do these simulated users behave like people?"
+    session: str = "session"
+    sessions: str = "sessions"
+    yardstick: str = "people"
+    no_people: str = "the reference"
+    among: str = "one batch against another"
+    among_figure: str | None = None
+    titles: Mapping[str, str] = field(default_factory=dict)
+    without_text: str = ""
+
+    def title(self, component: str) -> str:
+        """Name of a component."""
+        return self.titles.get(component, component)
 
 
 class Studier(Protocol):
@@ -65,6 +109,15 @@ class Profile:
         One line for ``usi doctor`` and the documentation.
     study
         The definition itself.
+    subject
+        Whether it scores conversations or event logs; the two never share a table.
+    has_bounds
+        Whether its scores have bounds, and sessions may be chosen (`RobustOptions`).
+    wording
+        What its subject is called.
+    gate
+        Module whose constant ``RULES`` (`usi.decisions.rules.GateRules`) is what a gate asks of
+        it beside the keys of all profiles; ``None`` for those of conversations.
     """
 
     name: str
@@ -72,6 +125,10 @@ class Profile:
     index: str
     description: str
     study: Studier
+    subject: Literal["conversations", "logs"] = "conversations"
+    has_bounds: bool = False
+    wording: Wording = field(default_factory=Wording)
+    gate: str | None = None
 
     def score_tables(
         self,
@@ -141,3 +198,24 @@ def get_profile(name: str | None = None) -> Profile:
         if wanted in (known, profile.tag):
             return profile
     raise unknown_name("profile", wanted, (*profile_names(), *log_profile_names()))
+
+
+def profile_called(name: str) -> Profile | None:
+    """The profile that a scorecard names, whatever its version: ``log@1``, or ``USI-log``.
+
+    ``None`` where this usi does not have it: what is said of conversations holds then.
+    """
+    stem = name.partition("@")[0]
+    modules = {**_MODULES, **_LOG_MODULES}
+    for known in (stem,) if stem in modules else modules:  # by name no other module is loaded
+        if _installed(known):
+            profile: Profile = import_module(modules[known]).PROFILE
+            if stem in (known, profile.index):
+                return profile
+    return None
+
+
+def wording_of(name: str) -> Wording:
+    """What the subject of the profile that a scorecard names is called."""
+    profile = profile_called(name)
+    return Wording() if profile is None else profile.wording

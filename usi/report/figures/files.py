@@ -114,9 +114,7 @@ def _intervals(axes: Axes, figure: Intervals) -> None:
 
 
 def _among(figure: Intervals) -> str:
-    if figure.like == "the real log":
-        return "real log, random halves"
-    return f"{figure.like}, batch against batch"
+    return figure.among or f"{figure.like}, batch against batch"
 
 
 def _legend(axes: Axes, labels: dict[str, Any]) -> None:

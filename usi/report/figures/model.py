@@ -20,6 +20,7 @@ from usi.estimate import Estimate
 from usi.report import view
 from usi.report.data import Beside
 from usi.report.text import printable
+from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
 
 
@@ -67,11 +68,14 @@ class Intervals:
     ----------
     like
         What 100 points are like.
+    among
+        How `like` is compared with itself, where that is not batch against batch.
     """
 
     title: str
     rows: tuple[Row, ...]
     like: str = "people"
+    among: str | None = None
 
 
 @dataclass(frozen=True)
@@ -150,12 +154,6 @@ def thresholds(verdict: SimulatorVerdict | None) -> dict[str, float]:
     return {c.id: c.threshold for c in verdict.checks if c.id in parts and c.threshold is not None}
 
 
-def _yardstick(card: Scorecard) -> str:
-    if card.profile.partition("@")[0] == "log":
-        return "the real log"
-    return "people" if card.human.is_human else "the reference"
-
-
 def components(
     card: Scorecard, simulator: SimulatorCard, verdict: SimulatorVerdict | None
 ) -> Intervals:
@@ -188,12 +186,13 @@ def components(
             )
         )
     title = f"Index and components of {printable(simulator.name)} in points, with bounds"
-    return Intervals(title, tuple(rows), _yardstick(card))
+    among = wording_of(card.profile).among_figure
+    return Intervals(title, tuple(rows), view.yardstick(card), among)
 
 
 def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
     """The index of every simulator, people first."""
-    yardstick = _yardstick(card)
+    yardstick = view.yardstick(card)
     rows = [
         Row(
             label=yardstick.removeprefix("the "),
@@ -212,7 +211,7 @@ def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
             )
         )
     title = "Index of every simulator in points, with bounds"
-    return Intervals(title, tuple(rows), yardstick)
+    return Intervals(title, tuple(rows), yardstick, wording_of(card.profile).among_figure)
 
 
 def bars(feature: str, data: Distribution, name: str) -> Bars | None:

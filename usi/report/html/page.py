@@ -18,6 +18,7 @@ from usi.report.html.sections import components, examples, gaps, limits, overvie
 from usi.report.html.source import One, Source, every
 from usi.report.html.summary import Summary, summarise, to_dict
 from usi.report.text import printable
+from usi.scoring.profiles import Wording, wording_of
 from usi.scoring.scorecard import Scorecard
 
 NO_FILES = Beside(why_no_text="this page was made from the scorecard alone")
@@ -76,7 +77,7 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
         "doubt": limits.context(source),
         "many": len(ones) > 1,
         "title": partial(view.component_title, card),
-        **_words(card),
+        **_words(wording_of(card.profile)),
     }
     parts = [_part(one) for one in ones]
     section = _environment().get_template("one.html.j2")
@@ -101,12 +102,10 @@ def fill(template: str, **context: Any) -> str:
     return html
 
 
-def _words(card: Scorecard) -> dict[str, str]:
-    """What the unit of the numbers is called."""
-    if card.profile.partition("@")[0] == "log":
-        return {"kind": "log", "session": "case", "sessions": "cases"}
-    kind = "robust" if card.profile.startswith("robust") else "published"
-    return {"kind": kind, "session": "session", "sessions": "sessions"}
+def _words(wording: Wording) -> dict[str, str]:
+    """What the profile calls its subject."""
+    names = ("kind", "question", "session", "sessions")
+    return {name: getattr(wording, name) for name in names}
 
 
 def _section(template: Any, part: dict[str, Any], common: dict[str, Any]) -> Markup:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from usi.scoring.profiles import Profile
+from usi.scoring.profiles import Profile, Wording
 
 if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
@@ -36,4 +36,6 @@ PROFILE = Profile(
     index="USI-R",
     description="population-scale index USI-R with bounds, ceiling and reasons (the default)",
     study=_study,
+    has_bounds=True,
+    wording=Wording(kind="robust"),
 )

@@ -12,6 +12,7 @@ from usi.report.figures.inline import draw
 from usi.report.html.document import step
 from usi.report.html.sections.verdict import easy_mode
 from usi.report.html.source import One, Source
+from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS
 
 
@@ -38,22 +39,11 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
         "published": other,
         "gate": source.verdict is not None,
         "counts": _counts(source),
-        "people": _people(source),
-        "among": "random halves" if _of_log(source) else "one batch against another",
+        "people": view.yardstick(source.card),
+        "among": wording_of(source.card.profile).among,
         "bounds": any(one.card.index.low is not None for one in ones),
         "spread": any(one.card.index.sd is not None for one in ones),
     }
-
-
-def _of_log(source: Source) -> bool:
-    return source.card.profile.partition("@")[0] == "log"
-
-
-def _people(source: Source) -> str:
-    """What the yardstick is called."""
-    if _of_log(source):
-        return "the real log"
-    return "people" if source.card.human.is_human else "the reference"
 
 
 def _row(one: One) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from usi.decisions.checks import is_unpaired
+from usi.decisions.rules import is_unpaired
 from usi.estimate import Estimate
 from usi.report import view
 from usi.report.figures import model as figures
