@@ -214,14 +214,21 @@ def test_unpaired_with_few_clusters_decides_nothing(sim: int, people: int) -> No
     assert gate_scorecard(bad, tier("C")).verdict == "INCONCLUSIVE"
     # the rule holds whatever the criteria say
     assert gate_scorecard(bad, resolve({"minimum": {"conversation": 50}})).verdict == "INCONCLUSIVE"
-    enough = unpaired(30, 30, **only(conversation=part(5.0)))
+    enough = unpaired(30, 30, **only(outcome=part(5.0)))
     assert gate_scorecard(enough, tier("C")).verdict == "FAIL"
 
 
-@pytest.mark.parametrize("name", ["clarification", "reaction"])
-def test_unpaired_script_dimensions_never_fail(name: str) -> None:
+@pytest.mark.parametrize("name", ["conversation", "information", "clarification", "reaction"])
+def test_behaviour_on_other_tasks_never_fails_and_says_so_first(name: str) -> None:
     verdict = gate_scorecard(unpaired(**only(**{name: part(5.0)})), tier("C"))
-    assert (verdict.verdict, verdict.decided_by) == ("INCONCLUSIVE", (name,))
+    assert verdict.verdict == "INCONCLUSIVE"
+    assert verdict.decided_by == ("task_mix", name)
+    assert "different tasks" in verdict.reasons[0]
+    assert name in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("name", ["clarification", "reaction"])
+def test_scores_that_follow_a_script_never_fail(name: str) -> None:
     paired = run(only(**{name: part(5.0)}), "C")
     assert paired.verdict == "FAIL"
     scripted = run(only(**{name: part(5.0, decides_fail=False)}), "C")

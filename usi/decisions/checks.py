@@ -406,11 +406,7 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
         )
         why = part.reason or "no bounds on the scorecard"
         return _Score(name, title, threshold, bounded(part), why, note=note)
-    scripted = not part.decides_fail or (
-        is_unpaired(simulator)
-        and name in ("clarification", "reaction")
-        and rules_of(simulator).has_script
-    )
+    scripted = not part.decides_fail
     note = "; follows the task script, so it never decides FAIL in this design"
     return _Score(
         name,
@@ -440,10 +436,7 @@ def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Sco
                 continue
             why = part.reason or "no bounds on the scorecard"
             df = simulator.index.df if is_unpaired(simulator) else None
-            may_fail = not (is_unpaired(simulator) and name in ("clarification", "reaction"))
-            scores.append(
-                _Score(score_id, title, threshold, bounded(part, df), why, may_fail=may_fail)
-            )
+            scores.append(_Score(score_id, title, threshold, bounded(part, df), why))
     return scores
 
 

@@ -25,7 +25,7 @@ from usi.decisions.checks import (
     check_user_errors,
 )
 from usi.decisions.criteria import Criteria
-from usi.decisions.rules import TITLES, rules_of
+from usi.decisions.rules import TITLES, is_unpaired, rules_of
 from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exit_code, worst
 from usi.errors import UsageError, unknown_name
 from usi.scoring.scorecard import Scorecard, SimulatorCard
@@ -74,6 +74,8 @@ def decide(
         *rules_of(card).more_checks(card, simulator, criteria),
         *more,
     ]
+    if is_unpaired(simulator) and rules_of(card).has_script:
+        checks = _open_where_tasks_differ(checks)
     checks = _open_where_overridden(checks)
     outcome = combine(checks)
     return SimulatorVerdict(
@@ -96,6 +98,33 @@ def combine(checks: Sequence[Check]) -> Outcome:
     if "fail" in states:
         return "FAIL"
     return "INCONCLUSIVE" if "inconclusive" in states else "PASS"
+
+
+TASK_MIX = "task_mix"
+"""Check that says why a distance decides nothing in an unpaired design."""
+_NOT_BEHAVIOUR = ("outcome", "success_gap", "user_errors", "copies", "self_copies")
+"""Checks that may fail whatever the tasks: success by stratum, errors, words of other people."""
+
+
+def _open_where_tasks_differ(checks: list[Check]) -> list[Check]:
+    """Behaviour on other tasks never fails: what the task asks for can't be told from the user."""
+    far = [c.id for c in checks if c.state == "fail" and c.id not in _NOT_BEHAVIOUR]
+    if not far:
+        return checks
+    mix = Check(
+        id=TASK_MIX,
+        rule="the same tasks on both sides, where a distance is to decide FAIL",
+        state="inconclusive",
+        message=(
+            "the two sides did different tasks, which alone may make this distance "
+            f"({', '.join(far)}): compare on the same tasks before it decides FAIL"
+        ),
+    )
+    opened = [
+        check.model_copy(update={"state": "inconclusive"}) if check.id in far else check
+        for check in checks
+    ]
+    return [mix, *opened]
 
 
 def _open_where_overridden(checks: list[Check]) -> list[Check]:
