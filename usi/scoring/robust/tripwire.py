@@ -10,6 +10,9 @@ from usi.scoring.robust.scorable import Scorable
 from usi.scoring.scorecard import Tripwire
 
 ALPHA = 0.05
+MIN_HITS = 3
+"""Simulator sessions that must show a mark for an alarm: against thousands of people one
+session is rare enough for any test, and one or two hits are what a word list finds wrongly."""
 POWER_RATE = 0.05
 """Share of a simulator's sessions that the power note speaks of."""
 
@@ -35,7 +38,8 @@ def alarm_power(
 
     x = np.arange(simulator_n + 1)
     p = hypergeom.sf(x - 1, human_n + simulator_n, human_hits + x, simulator_n)
-    return float(binom.pmf(x, simulator_n, rate)[p <= threshold].sum())
+    alarm = (p <= threshold) & (x >= MIN_HITS)
+    return float(binom.pmf(x, simulator_n, rate)[alarm].sum())
 
 
 def tripwire_list(
@@ -84,7 +88,7 @@ def tripwires(
                 simulator_hits=s,
                 p_value=tidy(min(1.0, p)),
                 threshold=threshold,
-                alarm=p <= threshold,
+                alarm=p <= threshold and s >= MIN_HITS,
                 power_note=note,
             )
         )
