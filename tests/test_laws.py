@@ -39,6 +39,7 @@ from usi.phantom import (
     phantom_table,
     realise,
 )
+from usi.reasons import NEITHER_SHOWS, NO_SURVEY
 from usi.scoring.options import ScoreContext, ScoreOptions
 from usi.scoring.profiles import get_profile, profile_names
 from usi.scoring.published.calibration import binned_gap
@@ -55,7 +56,7 @@ TASKS = default_tasks(60)
 def _similarity(scale):
     def value(a, b):
         found = similarity([a], [b], scale=scale)
-        return 1.0 if found.reason == "neither side shows it" else found.value
+        return 1.0 if found.reason == NEITHER_SHOWS() else found.value
 
     return value
 
@@ -376,7 +377,7 @@ def test_dimensions_are_symmetric(profile):
     for name in COMPONENTS:
         one, two = (card.simulators[0].components[name].value for card in (there, back))
         assert one == pytest.approx(two, abs=1e-9)
-    assert isinstance(there.simulators[0].components["survey"].reason, str)
+    assert there.simulators[0].components["survey"].reason.is_a(NO_SURVEY)
 
 
 def test_tables_carry_no_missing_counts_into_the_laws():

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from usi.reasons import NOT_SCORABLE, Reason
+
 
 class UsiError(Exception):
     """Base of everything that a user can mend. Exit code 2, nothing is scored."""
@@ -62,7 +64,17 @@ class InputErrors(InputError):
 
 
 class NotScorable(UsiError):
-    """The data were read, but no honest score follows from them (why, and the way out)."""
+    """The data were read, but no honest score follows from them (why, and the way out).
+
+    Parameters
+    ----------
+    why
+        A reason with its code, or a sentence.
+    """
+
+    def __init__(self, why: Reason | str) -> None:
+        self.reason = why if isinstance(why, Reason) else NOT_SCORABLE(message=why)
+        super().__init__(self.reason.text)
 
 
 class UsageError(UsiError):

@@ -6,9 +6,11 @@ Undefined is a value with a reason, never 0, 1 or NaN.
 from __future__ import annotations
 
 import math
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
+
+from usi.reasons import Code, Reason, reason_of
 
 Status = Literal["ok", "not_assessed", "unscorable"]
 """`ok`: there is a value. `not_assessed`: the data needed are not there. `unscorable`: they are
@@ -29,7 +31,8 @@ class Estimate(BaseModel):
     unit
         For instance ``"points"`` (0 to 100), ``"share"`` (0 to 1), ``"words"``.
     status, reason
-        See `Status`; a reason is there exactly where the status is not ``"ok"``.
+        See `Status`; a reason (code, parameters, text: `usi.reasons`) is there exactly where the
+        status is not ``"ok"``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -40,7 +43,7 @@ class Estimate(BaseModel):
     n: int | None = None
     unit: str = "points"
     status: Status = "ok"
-    reason: str | None = None
+    reason: Reason | None = None
 
     @model_validator(mode="after")
     def _value_or_reason(self) -> Self:
@@ -49,7 +52,7 @@ class Estimate(BaseModel):
                 raise ValueError("an estimate with status ok needs a finite value")
         elif self.value is not None:
             raise ValueError(f"an estimate with status {self.status} has no value")
-        elif not self.reason:
+        elif self.reason is None:
             raise ValueError(f"an estimate with status {self.status} needs a reason")
         return self
 
@@ -59,11 +62,17 @@ class Estimate(BaseModel):
         return self.status == "ok"
 
 
-def not_assessed(reason: str, *, unit: str = "points", n: int | None = None) -> Estimate:
-    """An estimate whose data are not there."""
-    return Estimate(value=None, status="not_assessed", reason=reason, unit=unit, n=n)
+def not_assessed(
+    reason: Code | Reason, *, unit: str = "points", n: int | None = None, **parameters: Any
+) -> Estimate:
+    """An estimate whose data are not there; `parameters` are those of the reason's text."""
+    why = reason_of(reason, parameters)
+    return Estimate(value=None, status="not_assessed", reason=why, unit=unit, n=n)
 
 
-def unscorable(reason: str, *, unit: str = "points", n: int | None = None) -> Estimate:
-    """An estimate that no honest number follows for."""
-    return Estimate(value=None, status="unscorable", reason=reason, unit=unit, n=n)
+def unscorable(
+    reason: Code | Reason, *, unit: str = "points", n: int | None = None, **parameters: Any
+) -> Estimate:
+    """An estimate that no honest number follows for; `parameters` are those of the text."""
+    why = reason_of(reason, parameters)
+    return Estimate(value=None, status="unscorable", reason=why, unit=unit, n=n)

@@ -11,13 +11,14 @@ from usi._version import __version__
 from usi.decisions import gate_scorecard, tier
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_profile
+from usi.reasons import COVERAGE_UNPAIRED, NOT_ASSESSED, SURVEY_ABSENT
 from usi.scoring.robust.card_parts import Extras, components, index_of, outcome_numbers
 from usi.scoring.robust.options import MIN_CLUSTERS
 from usi.scoring.robust.simulator_card import few_clusters, wires_of
 from usi.scoring.robust.study import Study
 from usi.scoring.scorecard import Component, HumanCard, Index, Scorecard, SimulatorCard, Sizes
 
-_NONE = Component(value=None, status="not_assessed", reason="no survey in this study")
+_NONE = Component(value=None, status="not_assessed", reason=SURVEY_ABSENT())
 CRITERIA = (tier("A").model_copy(update={"c2st_max": 1.0}), tier("B"), tier("C"))
 """Tier A without its two-sample key, which needs minutes a study."""
 
@@ -27,7 +28,7 @@ def light_card(name: str, result: Study) -> Scorecard:
     extras = Extras({}, {})
     design = result.design
     few = min(result.data.clusters) < MIN_CLUSTERS
-    coverage = not_assessed("unpaired", unit="share")
+    coverage = not_assessed(COVERAGE_UNPAIRED, unit="share")
     if design.coverage is not None:
         coverage = Estimate(value=design.coverage, unit="share")
     card = SimulatorCard(
@@ -48,7 +49,7 @@ def light_card(name: str, result: Study) -> Scorecard:
         tier_limit=None if design.paired else "C",
         inconclusive=(few_clusters(result),) if few else (),
     )
-    none = Index(value=None, status="not_assessed", reason="not asked")
+    none = Index(value=None, status="not_assessed", reason=NOT_ASSESSED())
     human = HumanCard(
         name="people",
         n=Sizes(

@@ -18,6 +18,7 @@ from usi.curation.split import split_corpus
 from usi.curation.verify import verify
 from usi.errors import InputError, UsageError
 from usi.phantom import build_phantom
+from usi.reasons import AGGREGATE
 from usi.records import Session, SurveyAnswer, Turn
 from usi.scoring.aggregate import build_aggregate, read_aggregate, write_aggregate
 
@@ -120,7 +121,7 @@ def test_a_frozen_set_wins_and_is_in_the_signature(home: Path, phantom: Any) -> 
     card = usi.score([sim], human=home, profile="robust")
     feature = card.simulators[0].features["politeness"]
     assert not feature.scored
-    assert feature.score.reason == "not in the set of features that the corpus fixes"
+    assert feature.score.reason.code == "not_in_set"
     assert "%2Bfrozen" in card.signature or "+frozen" in card.signature
     write_manifest(home, manifest.model_copy(update={"scorable": None}))
     assert (
@@ -200,7 +201,7 @@ def test_an_aggregate_scores_and_gates_as_its_corpus(
     assert all(checks[1][k] == s for k, s in checks[0].items() if k not in skipped)
     told = cards[1].simulators[0].two_sample[0].auc
     assert told.status == "not_assessed"
-    assert "no session" in str(told.reason)
+    assert told.reason == AGGREGATE()
 
 
 def test_small_cells_are_refused_and_no_text_is_kept(phantom: Any, tmp_path: Path) -> None:

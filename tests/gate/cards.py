@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from usi.estimate import Estimate, not_assessed
+from usi.estimate import Estimate
+from usi.reasons import NOT_ASSESSED, SURVEY_ABSENT, Reason
 from usi.scoring.scorecard import (
     Component,
     HumanCard,
@@ -48,7 +49,7 @@ def share(value: float, low: float, high: float) -> Estimate:
 def simulator(name: str = "sim", **change: Any) -> SimulatorCard:
     """A simulator that passes tier B well; `change` replaces fields."""
     components = {key: part(95.0) for key in FIVE}
-    components["survey"] = Component(value=None, status="not_assessed", reason="no survey")
+    components["survey"] = Component(value=None, status="not_assessed", reason=SURVEY_ABSENT())
     components |= change.pop("components", {})
     fields: dict[str, Any] = {
         "name": name,
@@ -69,7 +70,7 @@ def human(**change: Any) -> HumanCard:
         "name": "people",
         "n": Sizes(tasks=165, sessions=495, batches=3, clusters=165),
         "components": {},
-        "index": Index(value=None, status="not_assessed", reason="hand-made"),
+        "index": Index(value=None, status="not_assessed", reason=NOT_ASSESSED()),
         "features": {},
     }
     return HumanCard(**{**fields, **change})
@@ -89,9 +90,9 @@ def card(*simulators: SimulatorCard, **change: Any) -> Scorecard:
     return Scorecard(**{**fields, **change})
 
 
-def absent(reason: str = "no data") -> Component:
+def absent(reason: Reason | None = None) -> Component:
     """A component that was not assessed."""
-    return Component(**not_assessed(reason).model_dump())
+    return Component(value=None, status="not_assessed", reason=reason or NOT_ASSESSED())
 
 
 def auc(value: float, low: float, high: float, **change: Any) -> TwoSample:

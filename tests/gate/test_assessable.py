@@ -14,6 +14,23 @@ from usi.decisions import gate_scorecard, resolve, tier
 from usi.decisions.verdict import Need
 from usi.estimate import Estimate, not_assessed
 from usi.phantom import build_phantom
+from usi.reasons import (
+    AGGREGATE,
+    FEW_FEATURES,
+    FEW_FEATURES_UNPAIRED,
+    FEW_HUMAN_HITS,
+    FEW_SESSIONS_SHOW,
+    FEW_SIMULATOR_SESSIONS,
+    NO_HUMAN_OUTCOME,
+    NO_SIMULATED_OUTCOME,
+    ONE_UNIT,
+    OTHER_AGENT,
+    PAIRED_ONLY,
+    PEOPLE_CONSTANT,
+    REWARDS_NOT_BINARY,
+    TASKS_DIFFER,
+    Reason,
+)
 from usi.scoring.robust.options import RobustOptions
 from usi.scoring.scorecard import FeatureScore, Index, Sizes
 
@@ -29,23 +46,21 @@ def needed(change: dict[str, Any], **criteria: Any) -> dict[str, Need]:
 @pytest.mark.parametrize(
     ("reason", "kind", "words"),
     [
-        ("no human session has an outcome", "data", "add `reward` (or `outcome`) to the human"),
-        ("no simulated session has an outcome", "data", "grade its runs and add `reward`"),
-        ("rewards other than 0 and 1 (such as 0.5): declare what counts as success "
-         "(--success-at)", "rescore", "score again with --success-at"),
-        ("people talked to another agent (a) than the simulator (b): success ...", "data",
-         "--other-agent"),
-        ("tasks differ: success is compared only within declared strata (--strata COLUMN)",
-         "rescore", "score again with --strata COLUMN"),
-        ("one task alone: nothing to resample, so no bounds", "tasks", "at least two tasks"),
-        ("too few sessions show it for a bound", "tasks", "more tasks"),
-        ("the reference is an aggregate: it holds sums by task and no session", "rescore",
-         "against the corpus itself"),
-        ("something new", "data", "something new"),
+        (NO_HUMAN_OUTCOME(), "data", "add `reward` (or `outcome`) to the human"),
+        (NO_SIMULATED_OUTCOME(), "data", "grade its runs and add `reward`"),
+        (REWARDS_NOT_BINARY(example=0.5), "rescore", "score again with --success-at"),
+        (OTHER_AGENT(people="a", simulator="b"), "data", "--other-agent"),
+        (TASKS_DIFFER(), "rescore", "score again with --strata COLUMN"),
+        (ONE_UNIT(unit="task"), "tasks", "at least two tasks"),
+        (FEW_SESSIONS_SHOW(), "tasks", "more tasks"),
+        (AGGREGATE(), "rescore", "against the corpus itself"),
+        (Reason("of_a_later_version", "something new"), "data", "something new"),
+        (Reason("of_a_later_version", "no human session has an outcome"), "data",
+         "no human session has an outcome; data that mend this"),
     ],
 )  # fmt: skip
 def test_an_absent_component_says_what_would_make_it_assessable(
-    reason: str, kind: str, words: str
+    reason: Reason, kind: str, words: str
 ) -> None:
     need = needed({"components": {"outcome": absent(reason)}})["outcome"]
     assert need.kind == kind
@@ -55,7 +70,7 @@ def test_an_absent_component_says_what_would_make_it_assessable(
 
 
 def test_what_is_not_required_and_has_a_minimum_loses_the_minimum() -> None:
-    change = {"components": {"outcome": absent("no human session has an outcome")}}
+    change = {"components": {"outcome": absent(NO_HUMAN_OUTCOME())}}
     rules = {"require": {"components": []}, "minimum": {"outcome": 80}}
     found = gate_scorecard(card(simulator(**change)), resolve({"tier": "B", **rules}))
     for need in found.needed:
@@ -63,32 +78,32 @@ def test_what_is_not_required_and_has_a_minimum_loses_the_minimum() -> None:
 
 
 def test_a_dimension_names_the_features_that_it_lacks() -> None:
-    def feature(dimension: str, reason: str | None) -> FeatureScore:
+    def feature(dimension: str, reason: Reason | None) -> FeatureScore:
         value = Estimate(value=90.0) if reason is None else not_assessed(reason)
         return FeatureScore(dimension=dimension, unit="share", scored=reason is None,
                             human=value, simulator=value, score=value)  # fmt: skip
 
     features = {
-        "accusation": feature("reaction", "4 human sessions show it, at least 10 are needed"),
+        "accusation": feature("reaction", FEW_HUMAN_HITS(hits=4, least=10)),
         "emotion": feature("reaction", None),
-        "politeness": feature("conversation", "people do not vary in it"),
+        "politeness": feature("conversation", PEOPLE_CONSTANT()),
     }
-    reason = "1 of its 4 features can be scored"
+    reason = FEW_FEATURES(scored=1, declared=4)
     change = {"components": {"reaction": absent(reason)}, "features": features}
     text = needed(change)["reaction"].text
     assert "accusation (4 human sessions show it, at least 10 are needed)" in text
     assert "emotion" not in text
     assert "politeness" not in text
-    task = feature("clarification", "follows the task, not the user: scored in paired designs only")
-    change = {"components": {"clarification": absent("0 of its 5 features can be scored in an "
-              "unpaired design")}, "features": {"clarify": task}}  # fmt: skip
+    task = feature("clarification", PAIRED_ONLY())
+    none = absent(FEW_FEATURES_UNPAIRED(scored=0, declared=5))
+    change = {"components": {"clarification": none}, "features": {"clarify": task}}
     assert "run the simulator on the tasks that the people did" in needed(change)[
         "clarification"].text  # fmt: skip
 
 
 def test_few_sessions_and_subgroups_and_reviews() -> None:
     few = Index(value=None, status="not_assessed", name="USI-R", terms=5, terms_possible=5,
-                reason="12 simulator sessions, an index needs at least 50")  # fmt: skip
+                reason=FEW_SIMULATOR_SESSIONS(have=12, least=50))  # fmt: skip
     change = {"index": few, "n": Sizes(tasks=165, sessions=12, runs=1, clusters=165)}
     need = needed(change)["index"]
     assert (need.kind, "50 sessions of the simulator (now 12)" in need.text) == ("runs", True)

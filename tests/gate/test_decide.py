@@ -23,6 +23,7 @@ from gate.cards import (
 from usi.decisions import Verdict, gate_scorecard, resolve, tier
 from usi.errors import UsageError
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import FEW_SIMULATOR_SESSIONS, NO_OUTCOMES, NO_SURVEY, NO_VALID_ANSWER
 from usi.scoring.scorecard import Index, Scorecard, Sizes, SubgroupScore
 
 
@@ -160,11 +161,13 @@ def test_collapsed_is_named_and_does_not_decide() -> None:
 
 
 def test_required_component_not_assessed() -> None:
-    verdict = run(only(outcome=absent("rewards are missing")))
+    verdict = run(only(outcome=absent(NO_OUTCOMES())))
     assert verdict.verdict == "INCONCLUSIVE"
     # the index without outcome is a mean of four: another quantity
     assert set(verdict.decided_by) == {"index", "outcome"}
-    assert any("rewards are missing" in reason for reason in verdict.reasons)
+    found = {check.id: check.reason for check in verdict.simulators[0].checks}
+    assert found["outcome"] == NO_OUTCOMES()
+    assert found["index"].code == "mean_of_fewer"
 
 
 def test_a_component_may_be_left_out_when_the_criteria_say_so() -> None:
@@ -178,10 +181,12 @@ def test_a_component_may_be_left_out_when_the_criteria_say_so() -> None:
 
 
 def test_index_without_value_is_inconclusive() -> None:
-    nothing = Index(value=None, status="not_assessed", reason="12 sessions, 50 are needed")
+    nothing = Index(
+        value=None, status="not_assessed", reason=FEW_SIMULATOR_SESSIONS(have=12, least=50)
+    )
     verdict = run({"index": nothing})
     assert verdict.verdict == "INCONCLUSIVE"
-    assert "50 are needed" in verdict.reasons[0]
+    assert "an index needs at least 50" in verdict.reasons[0]
 
 
 def test_fewer_tasks_than_asked_decides_nothing() -> None:
@@ -308,7 +313,7 @@ def test_survey_key(change: Any, expected: str, decides: str | None) -> None:
 
 def test_survey_key_is_asked_only_where_a_survey_exists() -> None:
     assert not [c for c in run().simulators[0].checks if c.id.startswith("survey")]
-    nothing = not_assessed("people answered no survey", unit="share")
+    nothing = not_assessed(NO_SURVEY, unit="share")
     fields = ("survey_kappa", "human_kappa", "survey_bias", "survey_answered")
     verdict = run(dict.fromkeys(fields, nothing))
     assert verdict.verdict == "PASS"
@@ -316,7 +321,7 @@ def test_survey_key_is_asked_only_where_a_survey_exists() -> None:
 
 
 def test_answering_nothing_does_not_evade_the_survey_key() -> None:
-    nothing = not_assessed("no valid answer on both sides", unit="share")
+    nothing = not_assessed(NO_VALID_ANSWER, unit="share")
     fields = ("survey_kappa", "human_kappa", "survey_bias")
     silent = Estimate(value=0.0, unit="share")
     verdict = run({**dict.fromkeys(fields, nothing), "survey_answered": silent})
@@ -451,6 +456,6 @@ def test_a_verdict_says_that_tasks_differ_and_what_the_reference_is() -> None:
 
 
 def test_needed_names_the_absent_component_once() -> None:
-    verdict = run(only(outcome=absent("rewards are missing")))
+    verdict = run(only(outcome=absent(NO_OUTCOMES())))
     assert [need.part for need in verdict.needed] == ["outcome"]
-    assert "rewards are missing" in verdict.needed[0].text
+    assert "no outcomes" in verdict.needed[0].text

@@ -14,6 +14,7 @@ from gate.cards import absent, auc, card, part, simulator, wire
 
 from usi.decisions import Verdict, gate_scorecard, resolve, tier
 from usi.decisions.verdict import FOLDER, schemas, text
+from usi.reasons import Reason
 from usi.report import github, junit, verdict_markdown
 from usi.scoring.scorecard import Scorecard, Sizes
 
@@ -25,7 +26,10 @@ CASES: dict[str, tuple[Scorecard, dict[str, Any]]] = {
     "inconclusive": (card(simulator(gaming_suspected=True)), {}),
     "mapped to fail": (card(simulator(gaming_suspected=True)), {"on_inconclusive": "fail"}),
     "mapped to pass": (card(simulator(gaming_suspected=True)), {"on_inconclusive": "pass"}),
-    "not assessed": (card(simulator(components={"outcome": absent("<b>no</b> | reward")})), {}),
+    "not assessed": (
+        card(simulator(components={"outcome": absent(Reason("made_up", "<b>no</b> | reward"))})),
+        {},
+    ),
     "too few tasks": (
         card(simulator(n=Sizes(tasks=20, sessions=60), components={"reaction": part(5.0)})),
         {},

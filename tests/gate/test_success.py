@@ -16,6 +16,7 @@ from usi.decisions.correct import corrected_success
 from usi.decisions.outcomes import Outcomes, Trial, collect, read_outcomes
 from usi.decisions.passk import crossed_pass_k, elementary_symmetric, pass_hat_k, pass_k
 from usi.errors import NotScorable
+from usi.reasons import FEW_TRIALS
 from usi.records import Outcome, Session
 
 
@@ -46,7 +47,7 @@ def test_pass_k_over_tasks_by_hand():
 
 def test_uneven_trials_are_undefined_and_the_rest_stands_beside():
     found = pass_k(outcomes({"a": [1, 1], "b": [1, 0], "c": [1]}), (1, 2))
-    assert found.values[2].reason == "1 of 3 tasks have fewer than 2 graded trials"
+    assert found.values[2].reason == FEW_TRIALS(few=1, tasks=3, k=2)
     assert found.enough[2].value == pytest.approx((1 + 0) / 2)
     assert found.trials_range == (1, 2)
 

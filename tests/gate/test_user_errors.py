@@ -8,6 +8,7 @@ from usi.decisions.checks import check_user_errors
 from usi.decisions.criteria import resolve, tier
 from usi.errors import InputErrors
 from usi.estimate import Estimate
+from usi.reasons import NO_USER_REVIEW, NOT_ASSESSED
 from usi.scoring.scorecard import Index, SimulatorCard, Sizes
 
 BASE = {"minimum": {"index": 80}}
@@ -15,13 +16,13 @@ BASE = {"minimum": {"index": 80}}
 
 def simulator(value, n=40, **counts):
     status = "ok" if value is not None else "not_assessed"
-    reason = None if value is not None else "nobody looked"
+    reason = None if value is not None else NO_USER_REVIEW()
     share = Estimate(value=value, n=n, status=status, reason=reason)
     return SimulatorCard(
         name="s",
         n=Sizes(tasks=1, sessions=1),
         components={},
-        index=Index(value=None, status="not_assessed", reason="x"),
+        index=Index(value=None, status="not_assessed", reason=NOT_ASSESSED()),
         features={},
         user_errors=counts,
         user_error_share=share,
@@ -46,7 +47,7 @@ def test_within_and_above(value, state):
 def test_without_a_review_it_is_inconclusive():
     asked = resolve(BASE | {"max_user_errors": 0.05})
     (check,) = check_user_errors(simulator(None), asked)
-    assert (check.state, "nobody looked" in check.message) == ("inconclusive", True)
+    assert (check.state, check.reason) == ("inconclusive", NO_USER_REVIEW())
     bare = simulator(None).model_copy(update={"user_error_share": None})
     assert check_user_errors(bare, asked)[0].state == "inconclusive"
 

@@ -28,6 +28,7 @@ from usi.logs.distances import (
     ngram_distance,
     relative_event_distance,
 )
+from usi.reasons import FEW_CASES
 
 FOUND = json.loads(Path(__file__).with_name("log_distance_measures.json").read_text())
 START = datetime(2015, 1, 5, 9, tzinfo=UTC)  # a Monday
@@ -149,7 +150,7 @@ def test_equal_numbers_of_cases_and_the_real_log_from_itself():
 def test_what_is_missing_is_not_assessed():
     assert distances(None, made("ab"), seed=7)["ngram3"].status == "not_assessed"
     few = distances(made("ab", "a"), made("ab"), seed=7)["ngram3_excess"]
-    assert "100 real and 50 simulated cases" in few.reason
+    assert few.reason == FEW_CASES(real=100, simulated=50)
 
 
 def test_a_sample_keeps_whole_cases_whatever_the_order_of_frames():

@@ -15,6 +15,7 @@ from usi.decisions.decide import gate_scorecard
 from usi.estimate import not_assessed
 from usi.logs.checks import RULES
 from usi.pipeline import score
+from usi.reasons import NO_EVENTS, REAL_FEW_FEATURES
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_without_the_keys_nothing_passes(card):
     for update in (
         {"two_sample": ()},
         {"log_distances": {}},
-        {"log_distances": {"ngram3_excess": not_assessed("a session table")}},
+        {"log_distances": {"ngram3_excess": not_assessed(NO_EVENTS)}},
     ):
         bare = card.model_copy(update={"simulators": (copy.model_copy(update=update),)})
         assert gate_scorecard(bare, tier("B")).verdict == "INCONCLUSIVE"
@@ -76,7 +77,7 @@ def test_without_the_keys_nothing_passes(card):
 
 def test_what_the_real_log_cant_show_is_not_asked(card):
     gone = card.human.components["information"].model_copy(
-        update={"value": None, "status": "not_assessed", "reason": "no field history"}
+        update={"value": None, "status": "not_assessed", "reason": REAL_FEW_FEATURES()}
     )
     parts = {**card.human.components, "information": gone}
     human = card.human.model_copy(update={"components": parts})

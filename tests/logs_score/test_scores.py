@@ -74,7 +74,7 @@ def test_the_card_says_what_a_log_can_tell(scored):
         assert part.tier_limit == "B"
         assert part.design == "unpaired"
         assert part.components["survey"].status == "not_assessed"
-        assert "nothing stands in" in part.components["survey"].reason
+        assert part.components["survey"].reason.code == "satisfaction_not_simulated"
         fields = parse(part.signature).fields
         assert fields["components"] == "conversation+information+clarification+reaction+outcome"
         assert fields["terms"] == "5"

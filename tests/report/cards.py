@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from usi.estimate import Estimate
+from usi.reasons import Reason
 from usi.scoring.scorecard import (
     COMPONENTS,
     Component,
@@ -23,7 +24,7 @@ HOSTILE = "<script>alert(1)</script>[bold red]|x|`y`\x1b[31m\u202e"
 
 def component(value: float | None, sd: float | None = None, reason: str = NO_SURVEY) -> Component:
     if value is None:
-        return Component(value=None, status="not_assessed", reason=reason)
+        return Component(value=None, status="not_assessed", reason=Reason("made_up", reason))
     return Component(value=value, sd=sd, n=165)
 
 
@@ -36,7 +37,12 @@ def components(*values: float | None, reason: str = NO_SURVEY) -> dict[str, Comp
 
 def index(value: float | None, terms: int = 5, name: str = "USI") -> Index:
     if value is None:
-        return Index(value=None, status="unscorable", reason="no user turn at all", name=name)
+        return Index(
+            value=None,
+            status="unscorable",
+            reason=Reason("made_up", "no user turn at all"),
+            name=name,
+        )
     return Index(value=value, sd=0.75, terms=terms, name=name, n=165)
 
 

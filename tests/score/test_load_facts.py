@@ -8,8 +8,9 @@ import pytest
 
 import usi
 from usi.extraction.extract import extract_table
+from usi.reasons import NOT_REVIEWED
 from usi.records import Session, Turn
-from usi.scoring.load_facts import NOT_REVIEWED, is_user_error, user_errors
+from usi.scoring.load_facts import is_user_error, user_errors
 
 
 def table(*tags, status="ok"):
@@ -35,7 +36,7 @@ def test_counts_and_share():
 def test_nobody_reviewed():
     for tags in ((None, None), (("termination:max_steps",), None)):
         _, share = user_errors(table(*tags))
-        assert (share.value, share.status, share.reason) == (None, "not_assessed", NOT_REVIEWED)
+        assert (share.value, share.status, share.reason) == (None, "not_assessed", NOT_REVIEWED())
 
 
 def test_broken_runs_are_counted_and_not_shared():

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 import usi
 from usi.loading import open_sessions, write_usi_jsonl
 from usi.phantom import build_phantom
+from usi.reasons import HARNESS, NO_STAMPS, STAMPS_OUT_OF_ORDER
 from usi.records import Session
 from usi.scoring.robust.options import RobustOptions
 
@@ -103,7 +104,7 @@ def test_both_sides_by_hand(cards: dict[str, Any], files: dict[str, Path]) -> No
     found = latency(cards["stamped stamped"])
     human, own = (mean_log(files[f"stamped {side}"]) for side in ("people", "mild"))
     assert (found.unit, found.dimension, found.scored) == ("seconds", "style", False)
-    assert found.note == REASON
+    assert found.note == HARNESS()
     assert found.human.value == pytest.approx(math.exp(human), rel=1e-6)
     assert found.simulator.value == pytest.approx(math.exp(own), rel=1e-6)
     assert (found.human.n, found.simulator.n) == (120, 120)
@@ -125,22 +126,20 @@ def test_a_side_without_stamps(
     cards: dict[str, Any], kind: str, human: bool, simulator: bool
 ) -> None:
     found = latency(cards[kind])
-    assert found.note == REASON
+    assert found.note == HARNESS()
     for estimate, there in ((found.human, human), (found.simulator, simulator)):
         if there:
             assert estimate.value == pytest.approx(20 if human else 2, rel=0.1)
         else:
-            assert (estimate.status, estimate.reason) == ("not_assessed", "no time stamps")
+            assert (estimate.status, estimate.reason) == ("not_assessed", NO_STAMPS())
     for estimate in (found.score, found.gap, found.relative_gap):
-        assert (estimate.status, estimate.reason) == ("not_assessed", "no time stamps")
+        assert (estimate.status, estimate.reason) == ("not_assessed", NO_STAMPS())
 
 
 def test_gaps_that_are_not_above_zero_are_counted(cards: dict[str, Any]) -> None:
     found = cards["frozen stamped"]
     assert latency(found).human.status == "not_assessed"
-    assert latency(found).human.reason == (
-        "no time stamps that lie after those of the agent's messages"
-    )
+    assert latency(found).human.reason == STAMPS_OUT_OF_ORDER()
     word = "time stamp: user turn at or before the agent's message, no latency"
     assert {item.reason: item.count for item in found.human.left_out}[word] > 300
     assert word not in {item.reason for item in found.simulators[0].left_out}
@@ -221,7 +220,7 @@ def test_an_aggregate_says_what_its_corpus_says(
             )  # fmt: skip
     write_aggregate(build_aggregate(resolve(files["plain people"])), path)
     found = latency(card(path, files["stamped mild"], c2st="off"))
-    assert found.human.reason == found.score.reason == "no time stamps"
+    assert found.human.reason == found.score.reason == NO_STAMPS()
 
 
 def test_an_aggregate_keeps_no_latency_of_single_people(

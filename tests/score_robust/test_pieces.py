@@ -9,6 +9,7 @@ from scipy import stats
 
 from usi.errors import UsageError
 from usi.extraction.spec import FeatureSpec
+from usi.reasons import FEW_FEATURES, FEW_HUMAN_HITS, PEOPLE_CONSTANT
 from usi.scoring.robust.batches import icc1
 from usi.scoring.robust.ceiling import expected_dice
 from usi.scoring.robust.difficulty import CUTOFFS, Pool, assign_bins, merge_plan, pool_cutoffs
@@ -64,10 +65,10 @@ def test_ten_human_sessions_decide():
     specs = (rate("ten"), rate("nine"), rate("constant"))
     found = scorability(values, specs)
     assert found["ten"].reason is None
-    assert found["nine"].reason == "9 human sessions show it, at least 10 are needed"
+    assert found["nine"].reason == FEW_HUMAN_HITS(hits=9, least=10)
     assert found["nine"].rare
     assert not found["constant"].rare
-    assert found["constant"].reason == "people do not vary in it"
+    assert found["constant"].reason == PEOPLE_CONSTANT()
 
 
 def test_the_counted_pole_is_what_must_occur():
@@ -86,7 +87,9 @@ def test_a_dimension_needs_half_of_its_features_and_two():
     assert select(specs, verdicts, paired=True)["clarification"].scored == ("f0", "f1", "f2")
     values[:, 2] = 0
     verdicts = scorability(values, specs)
-    assert "2 of its 5" in select(specs, verdicts, paired=True)["clarification"].reason
+    assert select(specs, verdicts, paired=True)["clarification"].reason == FEW_FEATURES(
+        scored=2, declared=5
+    )
 
 
 def test_paired_only_features_leave_unpaired_dimensions():

@@ -69,7 +69,7 @@ def test_an_interval_scale_is_not_compared_by_means():
     specs = (own("mood", scale="interval"), own("words"), own("turns", numerator="user_turns"))
     found = features(scored(specs))["mood"]
     assert found.score.status == "unscorable"
-    assert "distribution" in found.score.reason
+    assert found.score.reason.code == "not_by_means"
     assert found.human.ok
 
 

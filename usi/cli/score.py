@@ -58,6 +58,7 @@ from usi.cli.robust_options import (
     TwoSampleTest,
 )
 from usi.errors import UsageError
+from usi.reasons import AGGREGATE
 
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
@@ -437,10 +438,10 @@ def make_beside(
     from usi.diagnose.evidence import Sources, build_evidence
     from usi.report.data import NO_TEXT, Beside, report_data, text_refused
     from usi.scoring.identity import split_candidates
-    from usi.scoring.robust.aggregated import NO_SESSIONS, AggregateTable
+    from usi.scoring.robust.aggregated import AggregateTable
 
     if isinstance(result.human, AggregateTable):
-        return Beside(None, None, NO_SESSIONS)
+        return Beside(None, None, str(AGGREGATE()))
     reference = resolve(human, held_out=options.held_out)
     people, candidates = _counted(result, options)
     stage("the published index of the same sessions ...")

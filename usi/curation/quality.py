@@ -15,6 +15,7 @@ from usi.corpora.resolve import Reference
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_profile
+from usi.reasons import NO_SHARED_BATCHES, Reason
 from usi.scoring.options import ScoreOptions
 from usi.scoring.people import PROFILE, counts_of, read_people_of, sessions_of
 from usi.scoring.robust.batches import icc1
@@ -24,8 +25,6 @@ from usi.scoring.robust.options import MIN_CLUSTERS, MIN_SIMULATOR_SESSIONS
 from usi.scoring.robust.reference import reference
 from usi.scoring.robust.scorable import scored_values
 from usi.scoring.robust.study import study
-
-NO_BATCHES = "needs at least two batches of the same tasks"
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Quality:
     agreement: Mapping[str, Estimate]
     icc: Mapping[str, Estimate]
     scorable: tuple[str, ...]
-    unscorable: Mapping[str, str]
+    unscorable: Mapping[str, Reason]
     ceiling: Mapping[str, float]
     warnings: tuple[str, ...] = field(default=())
 
@@ -71,7 +70,7 @@ class Quality:
             "agreement": {k: v.model_dump(mode="json") for k, v in self.agreement.items()},
             "icc": {k: v.model_dump(mode="json") for k, v in self.icc.items()},
             "scorable": list(self.scorable),
-            "unscorable": dict(self.unscorable),
+            "unscorable": {k: asdict(v) for k, v in self.unscorable.items()},
             "ceiling_of_a_perfect_simulator": dict(self.ceiling),
             "warnings": list(self.warnings),
         }
@@ -146,7 +145,7 @@ def _halves(frame: pl.DataFrame) -> tuple[dict[str, Estimate], dict[str, float]]
 
     batches = sorted(set(frame["batch"].drop_nulls().to_list()))
     if len(batches) < 2:
-        return {"behaviour": not_assessed(NO_BATCHES)}, {}
+        return {"behaviour": not_assessed(NO_SHARED_BATCHES)}, {}
     first = batches[: len(batches) // 2]
     own = RobustOptions(replicates=FLOOR_REPLICATES * 5, tasks="common")
     left = frame.filter(pl.col("batch").is_in(first))
@@ -156,7 +155,7 @@ def _halves(frame: pl.DataFrame) -> tuple[dict[str, Estimate], dict[str, float]]
         runs = left.with_columns(run=pl.col("batch").cast(pl.String))
         result = study(ref, runs, own, pool=pool_of(ScoreOptions().difficulty))
     except NotScorable as error:
-        return {"behaviour": not_assessed(str(error))}, {}
+        return {"behaviour": not_assessed(error.reason)}, {}
     found = {
         name: Estimate(value=round(score.raw, 6), n=len(result.human.units))
         for name, score in result.scores.items()
@@ -166,7 +165,7 @@ def _halves(frame: pl.DataFrame) -> tuple[dict[str, Estimate], dict[str, float]]
 
 
 def _warnings(
-    counts: Mapping[str, int], trouble: SessionQuality, unscorable: Mapping[str, str]
+    counts: Mapping[str, int], trouble: SessionQuality, unscorable: Mapping[str, Reason]
 ) -> list[str]:
     n = max(1, trouble.sessions)
     found = []

@@ -11,6 +11,7 @@ import numpy as np
 from usi.decisions.outcomes import FloatArray, Outcomes, percentile_bounds, task_weights
 from usi.errors import NotScorable
 from usi.estimate import Estimate, unscorable
+from usi.reasons import ALL_TIE
 
 REPLICATES = 2000
 MIN_AGENTS = 3
@@ -110,7 +111,7 @@ def rank_agents(
         low, high = percentile_bounds(taus)
         tau = Estimate(value=float(point[0]), low=low, high=high, n=len(agents), unit="tau-b")
     else:
-        tau = unscorable("all agents tie under one of the users", n=len(agents), unit="tau-b")
+        tau = unscorable(ALL_TIE, n=len(agents), unit="tau-b")
     flips = []
     for a, b in combinations(range(len(agents)), 2):
         signs = np.sign(drawn_first[:, a] - drawn_first[:, b]) * np.sign(

@@ -26,6 +26,19 @@ from usi.decisions.rules import is_unpaired, rules_of
 from usi.decisions.verdict import Check
 from usi.errors import UsageError
 from usi.estimate import Estimate
+from usi.reasons import (
+    HUMANS_AT_CHANCE,
+    HUMANS_UNKNOWN,
+    MEAN_OF_FEWER,
+    NO_BOUNDS,
+    NO_BOUNDS_ON_CARD,
+    NO_SECOND_RATING,
+    NO_SUBGROUPS,
+    NO_USER_REVIEW,
+    NOT_ASSESSED,
+    NOT_ON_CARD,
+    Reason,
+)
 from usi.scoring.scorecard import Scorecard, SimulatorCard, TwoSample
 
 MIN_ANSWERED = 0.90
@@ -72,20 +85,14 @@ def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
     rule = f"survey kappa >= {ratio:g} x that of people (lower bound)"
     mine, people = simulator.survey_kappa, simulator.human_kappa
     if people is None or people.value is None:
-        why = people.reason if people is not None and people.reason else "no second human rating"
-        text = f"the humans' own agreement is not known: {why}"
-        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+        cause = people.reason if people is not None and people.reason else NO_SECOND_RATING()
+        return _open("survey_kappa", rule, HUMANS_UNKNOWN(cause=cause))
     if people.value <= 0:
-        text = (
-            f"people agree among themselves no better than by chance (kappa {people.value:.2f}), "
-            "so that this survey can't tell a judge from a guesser"
-        )
-        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+        return _open("survey_kappa", rule, HUMANS_AT_CHANCE(kappa=people.value))
     threshold = ratio * people.value
     if mine is None or mine.value is None or mine.low is None:
-        why = mine.reason if mine is not None and mine.reason else "no bounds"
-        text = f"survey kappa not assessed: {why}"
-        return Check(id="survey_kappa", rule=rule, state="inconclusive", message=text)
+        why = mine.reason if mine is not None and mine.reason else NO_BOUNDS()
+        return _open("survey_kappa", rule, why, "survey kappa not assessed: ")
     figures = f"survey kappa {mine.value:.2f}, people {people.value:.2f}"
     if mine.low >= threshold - EPS:
         state, words = "pass", f"lower bound {mine.low:.2f} reaches {threshold:.2f}"
@@ -105,13 +112,18 @@ def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
     )
 
 
+def _open(id_: str, rule: str, reason: Reason, lead: str = "") -> Check:
+    """A check that has no value, and why."""
+    message = f"{lead}{reason}"
+    return Check(id=id_, rule=rule, state="inconclusive", message=message, reason=reason)
+
+
 def _bias(simulator: SimulatorCard, limit: float) -> Check:
     rule = f"survey bias within -{limit:g} and +{limit:g}"
     bias = simulator.survey_bias
     if bias is None or bias.value is None or bias.low is None or bias.high is None:
-        why = bias.reason if bias is not None and bias.reason else "no bounds"
-        text = f"survey bias not assessed: {why}"
-        return Check(id="survey_bias", rule=rule, state="inconclusive", message=text)
+        why = bias.reason if bias is not None and bias.reason else NO_BOUNDS()
+        return _open("survey_bias", rule, why, "survey bias not assessed: ")
     figures = f"survey bias {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]"
     if bias.low >= -limit - EPS and bias.high <= limit + EPS:
         state, words = "pass", f"within {limit:g}"
@@ -313,14 +325,14 @@ def check_user_errors(simulator: SimulatorCard, criteria: Criteria) -> list[Chec
     rule = f"user errors in at most {limit:.0%} of the reviewed sessions"
     share = simulator.user_error_share
     if share is None or share.value is None:
-        reason = share.reason if share is not None else None
-        text = f"user errors not assessed: {reason or 'the transcripts hold no review of the user'}"
+        reason = (share.reason if share is not None else None) or NO_USER_REVIEW()
         return [
             Check(
                 id="max_user_errors",
                 rule=rule,
                 state="inconclusive",
-                message=text,
+                message=f"user errors not assessed: {reason}",
+                reason=reason,
                 threshold=limit,
             )
         ]
@@ -349,7 +361,7 @@ class _Score:
     title: str
     threshold: float
     bound: Bounded | None
-    reason: str
+    reason: Reason
     required: bool = True
     may_fail: bool = True
     note: str = ""
@@ -369,8 +381,8 @@ def check_scores(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
         asked = {score.id for score in scores}
         part = simulator.components.get(name)
         if name not in asked and (part is None or not part.ok):
-            why = part.reason if part else "not on the scorecard"
-            scores.append(_Score(name, name, 0.0, None, why or "not assessed"))
+            why = part.reason if part else NOT_ON_CARD()
+            scores.append(_Score(name, name, 0.0, None, why or NOT_ASSESSED()))
     for group in criteria.subgroup:
         scores += _subgroups(simulator, group.by, group.minimum)
     family = [s for s in scores if s.bound is not None and s.may_fail]
@@ -389,22 +401,19 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
     required = name in criteria.require.components
     title = rules_of(simulator).title(simulator, name) if name != "index" else simulator.index.name
     if part is None:
-        return _Score(name, title, threshold, None, "not on the scorecard", required)
+        return _Score(name, title, threshold, None, NOT_ON_CARD(), required)
     if name == "index":
         absent = [
             k for k in GATED if k not in simulator.components or not simulator.components[k].ok
         ]
         blocking = [k for k in absent if k in criteria.require.components]
         if part.ok and blocking:
-            why = (
-                f"{', '.join(blocking)} not assessed, and a mean over fewer components is "
-                "another quantity"
-            )
+            why = MEAN_OF_FEWER(components=", ".join(blocking))
             return _Score(name, title, threshold, None, why)
         note = (
             f"; a mean of {len(GATED) - len(absent)} of {len(GATED)} components" if absent else ""
         )
-        why = part.reason or "no bounds on the scorecard"
+        why = part.reason or NO_BOUNDS_ON_CARD()
         return _Score(name, title, threshold, bounded(part), why, note=note)
     scripted = not part.decides_fail
     note = "; follows the task script, so it never decides FAIL in this design"
@@ -413,7 +422,7 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
         title,
         threshold,
         bounded(part),
-        part.reason or "no bounds on the scorecard",
+        part.reason or NO_BOUNDS_ON_CARD(),
         required=required or part.ok,
         may_fail=not scripted,
         note=note if scripted else "",
@@ -423,8 +432,7 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
 def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Score]:
     parts = [group for group in simulator.subgroups if group.by == by]
     if not parts:
-        why = f"the scorecard has no subgroups by {by}"
-        return [_Score(f"subgroup.{by}", f"subgroups by {by}", 0.0, None, why)]
+        return [_Score(f"subgroup.{by}", f"subgroups by {by}", 0.0, None, NO_SUBGROUPS(by=by))]
     scores = []
     for group in parts:
         for name, threshold in minimum.items():
@@ -432,9 +440,9 @@ def _subgroups(simulator: SimulatorCard, by: str, minimum: Minimum) -> list[_Sco
             title = f"{rules_of(simulator).title(simulator, name)} of {by} {group.value}"
             score_id = f"subgroup.{by}.{group.value}.{name}"
             if part is None:
-                scores.append(_Score(score_id, title, threshold, None, "not on the scorecard"))
+                scores.append(_Score(score_id, title, threshold, None, NOT_ON_CARD()))
                 continue
-            why = part.reason or "no bounds on the scorecard"
+            why = part.reason or NO_BOUNDS_ON_CARD()
             df = simulator.index.df if is_unpaired(simulator) else None
             scores.append(_Score(score_id, title, threshold, bounded(part, df), why))
     return scores
@@ -450,6 +458,7 @@ def _score_check(
             rule=rule if score.threshold else f"{score.title} is assessed",
             state="inconclusive" if score.required else "not_asked",
             message=f"{score.title} not assessed: {score.reason}",
+            reason=score.reason,
             threshold=score.threshold,
         )
     low = score.bound.lower(alpha)
@@ -492,13 +501,14 @@ def check_gap(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     gap = simulator.success_gap
     if gap is None or gap.value is None or gap.low is None or gap.high is None:
         required = "outcome" in criteria.require.components
-        why = gap.reason if gap is not None and gap.reason else "not on the scorecard"
+        why = gap.reason if gap is not None and gap.reason else NOT_ON_CARD()
         return [
             Check(
                 id="success_gap",
                 rule=rule,
                 state="inconclusive" if required else "not_asked",
                 message=f"success gap not assessed: {why}",
+                reason=why,
                 threshold=limit,
             )
         ]

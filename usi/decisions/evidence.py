@@ -16,6 +16,7 @@ from usi.errors import InputError, UsageError, unknown_name
 from usi.extraction.spec import DIMENSIONS
 from usi.provenance.record import sha256_bytes, sha256_file
 from usi.provenance.signature import differences
+from usi.reasons import FEATURES_RARE
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def _selections(simulator: SimulatorCard) -> dict[str, Selection]:
     for dimension in DIMENSIONS:
         own = {k: f for k, f in simulator.features.items() if f.dimension == dimension}
         scored = tuple(name for name, part in own.items() if part.scored and part.score.ok)
-        result[dimension] = Selection(scored, 0, None if len(scored) >= 2 else "too few features")
+        result[dimension] = Selection(scored, 0, None if len(scored) >= 2 else FEATURES_RARE())
     return result
 
 

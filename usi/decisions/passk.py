@@ -14,6 +14,15 @@ import numpy as np
 
 from usi.decisions.outcomes import FloatArray, Outcomes, percentile_bounds, task_weights
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import (
+    FEW_AGENT_SEEDS,
+    FEW_OF_BOTH_SEEDS,
+    FEW_SEEDS,
+    FEW_TRIALS,
+    FEW_USER_SEEDS,
+    NO_TASK_TRIALS,
+    SUCCESS_FIXED,
+)
 
 REPLICATES = 2000
 MANY_TASKS = 4096
@@ -141,13 +150,13 @@ def _user_share(grid: FloatArray) -> Estimate:
     """One-way random-effects share of user seeds in the within-task variance."""
     tasks, users, agents = grid.shape
     if users < 2 or agents < 2:
-        return not_assessed("needs at least 2 user and 2 agent seeds", unit="share", n=tasks)
+        return not_assessed(FEW_SEEDS, unit="share", n=tasks)
     means = grid.mean(axis=2)
     between = agents * means.var(axis=1, ddof=1).mean()
     within = ((grid - means[:, :, None]) ** 2).sum() / (tasks * users * (agents - 1))
     user_variance = max(0.0, (between - within) / agents)
     if user_variance + within == 0:
-        return not_assessed("success never varies within a task", unit="share", n=tasks)
+        return not_assessed(SUCCESS_FIXED, unit="share", n=tasks)
     return Estimate(value=user_variance / (user_variance + within), n=tasks, unit="share")
 
 
@@ -177,20 +186,20 @@ def crossed_pass_k(
     drop: dict[int, Estimate] = {}
     for k in ks:
         if k > agents:
-            same[k] = not_assessed(f"pass^{k} needs {k} agent seeds, there are {agents}")
+            same[k] = not_assessed(FEW_AGENT_SEEDS, k=k, have=agents)
         else:
             table = np.array([pass_hat_k(c, agents, k) for c in range(agents + 1)])
             per_same = table[counts.astype(int)].mean(axis=1)
             same[k] = _with_bounds(per_same, replicates, seed)
         if k > users:
-            cross[k] = not_assessed(f"pass^{k} needs {k} user seeds, there are {users}")
+            cross[k] = not_assessed(FEW_USER_SEEDS, k=k, have=users)
         else:
             per_cross = elementary_symmetric(counts / agents, k) / comb(users, k)
             cross[k] = _with_bounds(per_cross, replicates, seed)
         if same[k].ok and cross[k].ok:
             drop[k] = _with_bounds(per_same - per_cross, replicates, seed)
         else:
-            drop[k] = not_assessed(f"needs {k} user and {k} agent seeds")
+            drop[k] = not_assessed(FEW_OF_BOTH_SEEDS, k=k)
     return Crossed(users, agents, same, cross, drop, _user_share(grid))
 
 
@@ -208,15 +217,17 @@ def pass_k(
     for k in ks:
         able = [(c, n) for c, n in counts if n >= k]
         if not able:
-            values[k] = not_assessed(f"no task has {k} graded trials", unit="share", n=0)
+            values[k] = not_assessed(NO_TASK_TRIALS, k=k, unit="share", n=0)
             continue
         part = _with_bounds(np.array([pass_hat_k(c, n, k) for c, n in able]), replicates, seed)
         if len(able) == len(counts):
             values[k] = part
         else:
             values[k] = not_assessed(
-                f"{len(counts) - len(able)} of {len(counts)} tasks have fewer than {k} "
-                "graded trials",
+                FEW_TRIALS,
+                few=len(counts) - len(able),
+                tasks=len(counts),
+                k=k,
                 unit="share",
                 n=len(counts),
             )

@@ -24,6 +24,7 @@ from usi.decisions.rank import Ranking, rank_scores
 from usi.decisions.rules import rules_of
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
+from usi.reasons import NOT_ASSESSED
 from usi.scoring.robust.terms import PARTS
 from usi.scoring.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
@@ -206,7 +207,7 @@ def rank_files(
         for simulator in card.simulators:
             label = f"{file.name}: {simulator.name}"
             if not simulator.index.ok:
-                left_out.append((label, simulator.index.reason or "no index"))
+                left_out.append((label, str(simulator.index.reason or NOT_ASSESSED())))
                 continue
             try:
                 found = load_evidence(file, simulator.name, card=card)

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from usi.decisions.criteria import Criteria
 from usi.errors import InputError
+from usi.reasons import Reason
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 State = Literal["pass", "fail", "inconclusive", "warning", "not_asked"]
 Outcome = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 EXIT_CODES: dict[str, int] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
@@ -38,6 +39,7 @@ class Check(_Part):
     rule: str = Field(description="what is asked, such as 'USI-R >= 85 (lower bound)'")
     state: State
     message: str = Field(description="what was found")
+    reason: Reason | None = Field(None, description="why there is no value, where there is none")
     value: float | None = None
     low: float | None = None
     high: float | None = None
@@ -136,12 +138,20 @@ class Verdict(_Part):
         Raises
         ------
         InputError
-            Where the file is unreadable or no verdict.
+            Where the file is unreadable, no verdict, or of another schema version.
         """
         try:
-            return cls.model_validate_json(Path(path).read_text(encoding="utf-8"))
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            version = data.get("schema_version") if isinstance(data, dict) else None
+            if version in (None, SCHEMA_VERSION):
+                return cls.model_validate(data)
         except (OSError, ValueError) as error:
             raise InputError(f"not a verdict of usi ({error})", file=str(path)) from error
+        raise InputError(
+            f"verdict schema {version!r}; this usi reads {SCHEMA_VERSION!r}: make it anew with: "
+            "usi gate SCORECARD --tier B -o verdict.json",
+            file=str(path),
+        )
 
 
 def visible(text: str) -> str:

@@ -16,6 +16,14 @@ from usi.diagnose.evidence_files import Distribution, Histogram
 from usi.diagnose.sample import FloatArray, Sample
 from usi.estimate import Estimate, not_assessed, unscorable
 from usi.extraction.spec import FeatureSpec
+from usi.reasons import (
+    FEW_FOR_CORRELATION,
+    FEW_FOR_DISTANCE,
+    FEW_VARYING,
+    HUMAN_CONSTANT,
+    NO_PAIR_DEFINED,
+    TWO_VARYING,
+)
 from usi.scoring.robust.bounds import tidy
 
 MOST_BINS = 12
@@ -162,11 +170,7 @@ def feature_distances(human: FloatArray, simulated: FloatArray) -> Distances:
     human, simulated = human[np.isfinite(human)], simulated[np.isfinite(simulated)]
     n = min(len(human), len(simulated))
     if n < MIN_SESSIONS:
-        lacking = not_assessed(
-            f"needs {MIN_SESSIONS} sessions a side where the feature is defined, there are {n}",
-            n=n,
-            unit="",
-        )
+        lacking = not_assessed(FEW_FOR_DISTANCE, least=MIN_SESSIONS, have=n, n=n, unit="")
         return Distances(lacking, lacking, lacking, lacking, lacking)
     sd = float(human.std(ddof=1))
     if sd > 0:
@@ -174,7 +178,7 @@ def feature_distances(human: FloatArray, simulated: FloatArray) -> Distances:
         wasserstein = Estimate(value=distance, n=n, unit="human sd")
         ratio = Estimate(value=float(simulated.std(ddof=1)) / sd, n=n, unit="ratio")
     else:
-        constant = unscorable("the human value never varies", n=n, unit="human sd")
+        constant = unscorable(HUMAN_CONSTANT, n=n, unit="human sd")
         wasserstein, ratio = constant, constant.model_copy(update={"unit": "ratio"})
     return Distances(
         wasserstein,
@@ -192,9 +196,7 @@ def spread_index(distances: dict[str, Distances]) -> Estimate:
     """
     ratios = [d.sd_ratio.value for d in distances.values() if d.sd_ratio.value is not None]
     if len(ratios) < 3:
-        return not_assessed(
-            f"needs 3 features that vary among people, there are {len(ratios)}", unit="ratio"
-        )
+        return not_assessed(FEW_VARYING, least=3, have=len(ratios), unit="ratio")
     return Estimate(value=float(np.median(ratios)), n=len(ratios), unit="ratio")
 
 
@@ -209,7 +211,7 @@ def correlation_difference(human: Sample, simulated: Sample) -> Estimate:
     n = min(len(human), len(simulated))
     if n < MIN_SESSIONS:
         return not_assessed(
-            f"needs {MIN_SESSIONS} sessions a side, there are {n}", n=n, unit="correlation"
+            FEW_FOR_CORRELATION, least=MIN_SESSIONS, have=n, n=n, unit="correlation"
         )
     tables = [pd.DataFrame(side.values, columns=list(side.names)) for side in (human, simulated)]
     moving = [
@@ -220,12 +222,12 @@ def correlation_difference(human: Sample, simulated: Sample) -> Estimate:
         )
     ]
     if len(moving) < 2:
-        return not_assessed("fewer than 2 features vary on both sides", n=n, unit="correlation")
+        return not_assessed(TWO_VARYING, n=n, unit="correlation")
     first, second = (
         table[moving].corr(min_periods=MIN_SESSIONS).to_numpy(dtype=np.float64) for table in tables
     )
     gaps = np.abs(first - second)[np.triu_indices(len(moving), 1)]
     gaps = gaps[np.isfinite(gaps)]
     if not len(gaps):
-        return not_assessed("no pair of features is defined together", n=n, unit="correlation")
+        return not_assessed(NO_PAIR_DEFINED, n=n, unit="correlation")
     return Estimate(value=float(gaps.max()), n=n, unit="correlation")

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from usi.diagnose.sample import FloatArray
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import FEW_HITS
 from usi.scoring.robust.bootstrap import weight_chunks
 
 MIN_HITS = 30
@@ -168,10 +169,7 @@ def detect(human: RateCounts, simulated: RateCounts, *, seed: int = 7) -> dict[s
         value, people = _value(statistic(_whole(simulated))), _value(statistic(_whole(human)))
         band = bands.get(name)
         if value is None or people is None or band is None:
-            found[name] = not_assessed(
-                f"needs {MIN_HITS} hits on each side and turns in and out of the context",
-                unit="ratio",
-            )
+            found[name] = not_assessed(FEW_HITS, least=MIN_HITS, unit="ratio")
         else:
             found[name] = Estimate(
                 value=value, low=band[0], high=band[1], n=len(simulated.hits), unit="ratio"

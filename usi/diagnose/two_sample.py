@@ -29,6 +29,7 @@ import numpy.typing as npt
 
 from usi.diagnose.sample import MIN_CLUSTERS, FloatArray, Sample, filled, usable_features
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import FEW_FOR_CLASSIFIER, FOLD_FAILURE, FOLD_ONE_SIDED, NO_FEATURE_VARIES, Reason
 from usi.scoring.scorecard import TwoSample
 
 FOLDS = 5
@@ -87,7 +88,7 @@ def make_model(kind: Classifier, mode: Mode, seed: int) -> Any:
     return RandomForestClassifier(n_estimators=TREES[mode], min_samples_leaf=5, random_state=seed)
 
 
-def make_folds(sides: Sides, seed: int) -> list[Fold] | str:
+def make_folds(sides: Sides, seed: int) -> list[Fold] | Reason:
     """Five folds with groups kept whole, each with both sides; or the reason why there are none."""
     from sklearn.model_selection import StratifiedGroupKFold
 
@@ -95,7 +96,7 @@ def make_folds(sides: Sides, seed: int) -> list[Fold] | str:
     folds = list(splitter.split(sides.x, sides.y, sides.groups))
     for _, test in folds:
         if len(set(sides.y[test].tolist())) < 2:
-            return "a fold holds one side only: tasks of the two sides do not mix"
+            return FOLD_ONE_SIDED()
     return folds
 
 
@@ -243,15 +244,15 @@ REPLICATES = 500
 PERMUTATIONS = 200
 
 
-def _prepare(human: Sample, simulated: Sample, seed: int, per_side: int) -> Sides | str:
+def _prepare(human: Sample, simulated: Sample, seed: int, per_side: int) -> Sides | Reason:
     """Equal numbers a side, filled values, groups; or the reason why there is no test."""
     size = min(per_side, len(human), len(simulated))
     if size < 2 * FOLDS:
-        return f"needs at least {2 * FOLDS} sessions a side, there are {size}"
+        return FEW_FOR_CLASSIFIER(least=2 * FOLDS, have=size)
     human, simulated = human.subsample(size, seed), simulated.subsample(size, seed + 1)
     names = usable_features(human, simulated)
     if not names:
-        return "no feature varies"
+        return NO_FEATURE_VARIES()
     human, simulated = human.columns(names), simulated.columns(names)
     h, s = filled(human, simulated)
     y = np.repeat(np.array([0, 1], dtype=np.int64), size)
@@ -323,19 +324,19 @@ def two_sample_test(
     """
     seen: dict[str, Any] = {"classifier": classifier, "mode": mode}
 
-    def none(reason: str) -> TwoSample:
+    def none(reason: Reason) -> TwoSample:
         return TwoSample(auc=not_assessed(reason, unit="AUC"), **seen)
 
     data = _prepare(human, simulated, seed, per_side)
-    if isinstance(data, str):
+    if isinstance(data, Reason):
         return none(data)
     folds = make_folds(data, seed)
-    if isinstance(folds, str):
+    if isinstance(folds, Reason):
         return none(folds)
     scores = out_of_fold(data, data.y, classifier, mode, seed, folds)
     auc = float(mean_auc(scores, data.y, folds, np.ones((1, len(data.y))))[0])
     if auc < FOLD_FAILURE_BELOW:
-        return none(f"fold failure: AUC {auc:.2f} is below {FOLD_FAILURE_BELOW:.2f}")
+        return none(FOLD_FAILURE(auc=auc, least=FOLD_FAILURE_BELOW))
     drawn = mean_auc(scores, data.y, folds, _cluster_weights(data.groups, seed, replicates))
     drawn = drawn[np.isfinite(drawn)]
     half = TRAINING_FACTOR * Z * float(drawn.std(ddof=1))

@@ -86,11 +86,6 @@ class FeatureSpec:
     source: str = ""
 
 
-HARNESS = "a property of the harness, never scored"
-"""Why a feature that is marked `FeatureSpec.harness` has no say."""
-NO_STAMPS = "no time stamps"
-"""Why such a feature has no value: it rests on the times of messages."""
-
 IDENTITY_SCHEMA: dict[str, pl.DataType] = {
     # Who and where. Keys as the file gave them ...
     "seq": pl.Int64(),  # position in input order, unique in a table

@@ -21,9 +21,21 @@ from usi.logs.case_mix import Mix
 from usi.logs.features import TITLES
 from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
+from usi.reasons import (
+    FEW_COMPONENTS,
+    FEW_RATED,
+    FEW_SIMULATED_CASES,
+    NOTHING_TO_COMPARE,
+    OTHER_COMPONENTS,
+    REAL_FEW_ENDS,
+    REAL_FEW_FEATURES,
+    REAL_NO_SATISFACTION,
+    Reason,
+)
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import Score, lower_upper, maybe, mean_score, score_terms, tidy
 from usi.scoring.robust.floors import FLOOR_REPLICATES
+from usi.scoring.robust.left_out import NO_RATED_OUTCOME
 from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.study import Study, study
@@ -162,7 +174,7 @@ class Compared:
     plain: Study
     mix: Mix
     rule: str
-    satisfaction: str | None
+    satisfaction: Reason | None
 
 
 def survey_score(result: Study) -> tuple[Score, float] | None:
@@ -214,11 +226,11 @@ def index_of(compared: Compared) -> Index:
     n = int(result.simulator.sessions.sum())
     scores = scores_of(result)
     names = tuple(scores)
-    reason = None
+    reason: Reason | None = None
     if n < MIN_SIMULATOR_SESSIONS:
-        reason = f"{n} simulated cases, an index needs at least {MIN_SIMULATOR_SESSIONS}"
+        reason = FEW_SIMULATED_CASES(have=n, least=MIN_SIMULATOR_SESSIONS)
     elif len(names) < MIN_TERMS:
-        reason = f"{len(names)} of {len(COMPONENTS)} components can be assessed"
+        reason = FEW_COMPONENTS(have=len(names), all=len(COMPONENTS))
     if reason:
         return Index(value=None, status="not_assessed", reason=reason, name=INDEX, terms=0,
                      terms_possible=len(COMPONENTS), n=n)  # fmt: skip
@@ -241,7 +253,7 @@ def _plain_index(compared: Compared, names: tuple[str, ...], n: int) -> dict[str
         return {}
     plain = scores_of(compared.plain)
     if not plain.keys() >= set(names):
-        return {"not_standardised": not_assessed("other components can be assessed without", n=n)}
+        return {"not_standardised": not_assessed(OTHER_COMPONENTS, n=n)}
     score = mean_score(plain, names, compared.plain.rule)
     bounds = lower_upper(score, compared.plain.rule)
     low, high = bounds or (None, None)
@@ -260,7 +272,7 @@ def components_of(
     parts = dict(card.components)
     extra = survey_score(result)
     if extra is None:
-        why = compared.satisfaction or "too few rated cases for bounds"
+        why = compared.satisfaction or FEW_RATED()
         parts["survey"] = Component(value=None, status="not_assessed", reason=why)
     else:
         parts["survey"] = Component(**_component(extra[0], result, n, extra[1]))
@@ -394,11 +406,12 @@ NO_OUTCOME = "outcome: the case is open or was cancelled"
 def renamed(parts: tuple[LeftOut, ...]) -> tuple[LeftOut, ...]:
     """What was left out, in words of cases."""
     return tuple(
-        part.model_copy(update={"reason": NO_OUTCOME})
-        if part.reason.startswith("outcome: none")
-        else part
+        part.model_copy(update={"reason": NO_OUTCOME}) if part.reason == NO_RATED_OUTCOME else part
         for part in parts
     )
+
+
+_NOT_HALVED = {"outcome": REAL_FEW_ENDS, "survey": REAL_NO_SATISFACTION}
 
 
 def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int) -> HumanCard:
@@ -408,18 +421,12 @@ def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int
         own = real.estimate(HALVES, name)
         detail = {k: e for k in real.parts if (e := real.estimate(k, name)) is not None}
         if own is None:
-            reason = card.components[name].reason
-            if name not in ("survey", "outcome"):
-                reason = "too few features of the real log, or too few cases for halves of it"
-            elif name == "outcome":
-                reason = "the real log says of too few cases how they ended"
-            else:
-                reason = "satisfaction is not compared within the real log"
+            reason = _NOT_HALVED.get(name, REAL_FEW_FEATURES)()
             parts[name] = Component(value=None, status="not_assessed", reason=reason, detail=detail)
         else:
             parts[name] = Component(value=own.value, detail=detail)
     known = [part.value for part in parts.values() if part.value is not None]
-    index = Index(value=None, status="not_assessed", reason="nothing to compare", name=INDEX,
+    index = Index(value=None, status="not_assessed", reason=NOTHING_TO_COMPARE(), name=INDEX,
                   terms=0, terms_possible=len(COMPONENTS))  # fmt: skip
     if len(known) >= MIN_TERMS:
         index = Index(value=tidy(float(np.mean(known))), name=INDEX, terms=len(known),

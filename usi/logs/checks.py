@@ -12,6 +12,7 @@ from usi.decisions.rules import GateRules
 from usi.decisions.verdict import Check, State
 from usi.estimate import Estimate
 from usi.logs.features import HISTORY_FEATURES
+from usi.reasons import NO_BOUNDS, NO_NGRAMS, NO_TWO_SAMPLE, Reason
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 LOG = "log"
@@ -79,13 +80,20 @@ RULES = LogRules()
 
 
 def _check(
-    id_: str, rule: str, state: State, message: str, value: Estimate | None, limit: float
+    id_: str,
+    rule: str,
+    state: State,
+    message: str,
+    value: Estimate | None,
+    limit: float,
+    reason: Reason | None = None,
 ) -> Check:
     return Check(
         id=id_,
         rule=rule,
         state=state,
         message=message,
+        reason=reason,
         value=value.value if value else None,
         low=value.low if value else None,
         high=value.high if value else None,
@@ -97,8 +105,9 @@ def _at_most(id_: str, title: str, value: Estimate, limit: float, digits: int, m
     """Pass where the upper bound is within the limit, fail where the lower one is above."""
     rule = f"{title} <= {limit:g} (upper bound)"
     if value.value is None or value.low is None or value.high is None:
-        why = value.reason or "no bounds"
-        return _check(id_, rule, "inconclusive", f"{title} not assessed: {why}", None, limit)
+        why = value.reason or NO_BOUNDS()
+        text = f"{title} not assessed: {why}"
+        return _check(id_, rule, "inconclusive", text, None, limit, why)
     figures = f"{title} {value.value:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
     if value.high <= limit + EPS:
         return _check(id_, rule, "pass", f"{figures} within {limit:g}", value, limit)
@@ -112,8 +121,8 @@ def _c2st(simulator: SimulatorCard, limit: float) -> Check:
     title = "two-sample AUC"
     rule = f"{title} <= {limit:g} (upper bound)"
     if not tests:
-        text = "no two-sample test: score again without --c2st off"
-        return _check("two_sample", rule, "inconclusive", text, None, limit)
+        why = NO_TWO_SAMPLE()
+        return _check("two_sample", rule, "inconclusive", why.text, None, limit, why)
     test = tests[0]
     n = test.sessions_per_side or 0
     if test.auc.value is not None and n < C2ST_SESSIONS:
@@ -129,8 +138,8 @@ def _ngrams(simulator: SimulatorCard, limit: float) -> Check:
     value = simulator.log_distances.get("ngram3_excess")
     if value is None:
         rule = f"{title} <= {limit:g} (upper bound)"
-        text = "no 3-gram distance on the scorecard: score the logs themselves"
-        return _check("ngram3", rule, "inconclusive", text, None, limit)
+        why = NO_NGRAMS()
+        return _check("ngram3", rule, "inconclusive", why.text, None, limit, why)
     return _at_most("ngram3", title, value, limit, 3, ": steps follow each other otherwise")
 
 
@@ -146,8 +155,9 @@ def _history(simulator: SimulatorCard, least: float) -> list[Check]:
         if score.status == "unscorable" and feature.simulator.value is not None:
             continue  # people hardly show it: nothing to hold the simulator to
         if score.value is None or score.low is None or score.high is None:
-            text = f"{name} not assessed: {score.reason or 'no bounds'}"
-            checks.append(_check(id_, rule, "inconclusive", text, None, least))
+            why = score.reason or NO_BOUNDS()
+            text = f"{name} not assessed: {why}"
+            checks.append(_check(id_, rule, "inconclusive", text, None, least, why))
             continue
         figures = f"{name} {score.value:.1f} [{score.low:.1f}, {score.high:.1f}]"
         if score.low >= least - EPS:

@@ -24,6 +24,7 @@ from usi.logs.distances import (
     split_cases,
 )
 from usi.logs.scoring import log_options
+from usi.reasons import FEW_CASES, NO_EVENTS
 from usi.scoring.options import ScoreOptions
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import tidy
@@ -44,7 +45,6 @@ DISTANCES: dict[str, tuple[Distance, str]] = {
     "circadian": (circadian_distance, "hours"),
 }
 """Name -> distance and its unit."""
-NO_EVENTS = "a session table holds no sequence of events: score the logs themselves"
 
 
 def diagnose_logs(
@@ -118,8 +118,8 @@ def distances(human: Traces | None, simulated: Traces | None, *, seed: int) -> d
         return {name: not_assessed(NO_EVENTS) for name in names}
     size = min(len(case_ids(human)) // 2, len(case_ids(simulated)))
     if size < MIN_CASES:
-        why = f"needs {2 * MIN_CASES} real and {MIN_CASES} simulated cases"
-        return {name: not_assessed(why) for name in names}
+        few = FEW_CASES(real=2 * MIN_CASES, simulated=MIN_CASES)
+        return {name: not_assessed(few) for name in names}
     found: dict[str, list[float]] = {name: [] for name in names}
     for draw in range(DRAWS):
         first, second = split_cases(human, size, seed + draw)

@@ -12,6 +12,7 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable, derive
+from usi.reasons import FEW_PAIRS, ONE_CONSTANT
 from usi.scoring.robust.bounds import tidy
 
 MIN_PAIRS = 30
@@ -107,10 +108,10 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> Estimate:
     known = np.isfinite(x) & np.isfinite(y)
     n = int(known.sum())
     if n < MIN_PAIRS:
-        return not_assessed(f"{n} cases have both, {MIN_PAIRS} are needed", n=n)
+        return not_assessed(FEW_PAIRS, have=n, least=MIN_PAIRS, n=n)
     a, b = x[known], y[known]
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return not_assessed("one of the two does not vary", n=n)
+        return not_assessed(ONE_CONSTANT, n=n)
     from scipy.stats import spearmanr
 
     r = float(spearmanr(a, b).statistic)

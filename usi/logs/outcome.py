@@ -12,6 +12,14 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
 from usi.logs.behaviour import LABELS, sla_limits, with_sla_limits
+from usi.reasons import (
+    FEW_RATED_CASES,
+    NO_ENDED_CASE,
+    SATISFACTION_CONSTANT,
+    SATISFACTION_NOT_REAL,
+    SATISFACTION_NOT_SIMULATED,
+    Reason,
+)
 from usi.scoring.robust.bounds import tidy
 
 CSAT = "csat"
@@ -60,7 +68,7 @@ def label_variation(human: pl.DataFrame, simulator: pl.DataFrame) -> Estimate:
         counts = dict(frame["outcome_label"].drop_nulls().value_counts().iter_rows())
         total = sum(counts.values())
         if not total:
-            return not_assessed("a side has no case that ended", unit="share")
+            return not_assessed(NO_ENDED_CASE, unit="share")
         shares.append([counts.get(name, 0) / total for name in LABELS])
     variation = sum(abs(a - b) for a, b in zip(*shares, strict=True)) / 2
     return Estimate(value=tidy(variation), n=simulator.height, unit="share")
@@ -88,18 +96,18 @@ def with_levels(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.Series(LEVEL, values, dtype=pl.Float64))
 
 
-def satisfaction(human: pl.DataFrame, simulator: pl.DataFrame) -> FeatureSpec | str:
+def satisfaction(human: pl.DataFrame, simulator: pl.DataFrame) -> FeatureSpec | Reason:
     """Satisfaction as a feature over the people's range, or why there is none."""
     sides = [frame[LEVEL].drop_nulls() for frame in (human, simulator)]
     if not len(sides[0]):
-        return "the real log has no satisfaction as a number, and nothing stands in for it"
+        return SATISFACTION_NOT_REAL()
     if not len(sides[1]):
-        return "the simulated log has no satisfaction as a number, and nothing stands in for it"
+        return SATISFACTION_NOT_SIMULATED()
     if min(map(len, sides)) < MIN_ANSWERS:
-        return f"fewer than {MIN_ANSWERS} rated cases on a side"
+        return FEW_RATED_CASES(least=MIN_ANSWERS)
     low, high = (float(np.float64(value)) for value in (sides[0].min(), sides[0].max()))  # type: ignore[arg-type]
     if low == high:
-        return "people do not vary in their satisfaction"
+        return SATISFACTION_CONSTANT()
     return FeatureSpec(
         name=CSAT,
         dimension="none",

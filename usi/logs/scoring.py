@@ -32,6 +32,7 @@ from usi.logs.outcome import ruled, satisfaction, with_levels
 from usi.logs.window import window_warnings
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
+from usi.reasons import SIDE_NOT_SCORABLE, SURVEY_ELSEWHERE, Reason
 from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, Diagnosis
 from usi.scoring.robust.human_card import human_card
@@ -102,10 +103,10 @@ def compare(
     return Compared(result, plain, mix, by.rule, why)
 
 
-def _reference(people: pl.DataFrame, model: pl.DataFrame) -> tuple[Reference, str | None]:
+def _reference(people: pl.DataFrame, model: pl.DataFrame) -> tuple[Reference, Reason | None]:
     specs = get_feature_profile(NAME).specs
     rated = satisfaction(people, model)
-    if isinstance(rated, str):
+    if isinstance(rated, Reason):
         return reference(people, specs), rated
     return reference(people, (*specs, rated)), None
 
@@ -215,7 +216,7 @@ def study_tables(
         try:
             compared[label] = compare(people, cases[label], own, log)
         except NotScorable as error:
-            raise NotScorable(f"{label}: {error}") from error
+            raise NotScorable(SIDE_NOT_SCORABLE(label=label, cause=error.reason)) from error
     return LogStudies(
         human=human, people=people, cases=cases, compared=compared, own=own, options=options
     )
@@ -251,7 +252,7 @@ def _card(
         label,
         compared.result,
         cases.frame,
-        survey=SurveySide(compared.satisfaction or "satisfaction"),
+        survey=SurveySide(compared.satisfaction or SURVEY_ELSEWHERE()),
         anchors=Anchors({}, {}),
         options=replace(own, strata=own.strata or "bin"),
         pool=None,

@@ -71,7 +71,8 @@ def _rows(
                 "points_lost": lost.get(name),
                 "n": feature.simulator.n,
                 "status": feature.score.status,
-                "reason": "; ".join(w for w in (feature.note, feature.score.reason) if w) or None,
+                "reason": "; ".join(str(w) for w in (feature.note, feature.score.reason) if w)
+                or None,
             }
         )
     return rows
@@ -87,5 +88,5 @@ def _component(own: Component) -> dict[str, Any]:
         "floor": own.floor,
         "n": own.n,
         "status": own.status,
-        "reason": own.reason,
+        "reason": str(own.reason) if own.reason else None,
     }

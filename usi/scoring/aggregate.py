@@ -11,7 +11,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import polars as pl
 from usi.corpora.resolve import Reference as Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_profile
+from usi.reasons import Reason
 from usi.scoring.inputs import SideInput, corpus_digest, read_file
 from usi.scoring.people import PROFILE, read_people_of
 from usi.scoring.robust.aggregated import AggregateTable, stand_ins
@@ -32,7 +33,7 @@ from usi.scoring.robust.reference import reference
 from usi.scoring.robust.scorable import Scorable, frozen_verdicts
 from usi.scoring.robust.survey import sheets
 
-MARK, VERSION = b"usi_aggregate", "2"
+MARK, VERSION = b"usi_aggregate", "3"
 SMALLEST = 3
 """Fewest sessions of a task by default: the published layout has three batches of people."""
 
@@ -145,7 +146,7 @@ def build_aggregate(
         "language": corpus.language,
         "frozen": corpus.scorable is not None,
         "left_out": dict(sorted((+left).items())),
-        "verdicts": {name: [v.reason, v.hits, v.sessions, v.rare] for name, v in verdicts.items()},
+        "verdicts": {name: _told(v) for name, v in verdicts.items()},
     }
     return Aggregate(rows, about)
 
@@ -283,6 +284,18 @@ def read_aggregate(path: str | Path) -> Aggregate:
     return Aggregate(rows, about)
 
 
+def _told(verdict: Scorable) -> list[Any]:
+    """A verdict on a feature as plain data."""
+    reason = None if verdict.reason is None else asdict(verdict.reason)
+    return [reason, verdict.hits, verdict.sessions, verdict.rare]
+
+
+def _verdict(told: list[Any]) -> Scorable:
+    """The verdict that `_told` wrote."""
+    reason, hits, sessions, rare = told
+    return Scorable(None if reason is None else Reason(**reason), hits, sessions, rare)
+
+
 def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
     """An aggregate as the people's side of a scoring."""
     about = found.about
@@ -294,7 +307,7 @@ def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
             agents=tuple(about["agents"]),
             file=file,
         )
-        verdicts = {name: Scorable(*value) for name, value in about["verdicts"].items()}
+        verdicts = {name: _verdict(value) for name, value in about["verdicts"].items()}
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"is damaged ({type(error).__name__})", file=file) from error
     return AggregateTable(

@@ -14,13 +14,13 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import NO_CHECKS
 from usi.records import Session
 
 CONFIRMATION = "confirmation"
 """Rule that each write is confirmed by the user."""
 LONGEST = 80
 """Of a name; what is longer is cut."""
-_NO_WAY = "no session with reward 1 has trajectory checks"
 
 
 class _Part(BaseModel):
@@ -110,7 +110,7 @@ class EpisodeTally:
 
     def _share(self, count: int) -> Estimate:
         if not self.successes:
-            return not_assessed(_NO_WAY, unit="share", n=0)
+            return not_assessed(NO_CHECKS, unit="share", n=0)
         return Estimate(value=count / self.successes, n=self.successes, unit="share")
 
 

@@ -9,17 +9,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from usi.corpora.candidate import fingerprint
-from usi.estimate import Estimate
+from usi.estimate import Estimate, not_assessed
 from usi.extraction.table import SessionTable
 from usi.loading.formats.tau2 import TERMINATION
 from usi.loading.notes import Loss
+from usi.reasons import NOT_REVIEWED
 from usi.scoring.agents import KEY, fingerprints
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.parts import Facts
 from usi.scoring.scorecard import LoadNote
 
 USER_ENDED = f"{TERMINATION}user_error"
-NOT_REVIEWED = "the transcripts hold no review of the simulated user"
 
 
 def is_user_error(tag: str) -> bool:
@@ -54,7 +54,7 @@ def user_errors(table: SessionTable) -> tuple[dict[str, int], Estimate]:
         sessions += 1
         wrong += blamed
     if not reviewed:
-        share = Estimate(value=None, status="not_assessed", reason=NOT_REVIEWED, unit="share")
+        share = not_assessed(NOT_REVIEWED, unit="share")
     else:
         share = Estimate(value=wrong / sessions, n=sessions, unit="share")
     return dict(sorted(counts.items())), share

@@ -18,9 +18,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from usi.errors import InputError
 from usi.estimate import Estimate
+from usi.reasons import Reason
 from usi.scoring.episodes import Episodes
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
 COMPONENTS: tuple[str, ...] = (
     "conversation",
@@ -78,7 +79,7 @@ class FeatureScore(_Part):
     dimension: str
     unit: str
     scored: bool
-    note: str | None = Field(None, description="why it is reported and never scored, where so")
+    note: Reason | None = Field(None, description="why it is reported and never scored, where so")
     human: Estimate
     simulator: Estimate
     score: Estimate

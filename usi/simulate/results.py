@@ -21,6 +21,7 @@ from usi.decisions.passk import PassK, pass_k
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.loading import LoadOptions, group_by_simulator
+from usi.reasons import LEVEL_EMPTY, NO_CHECKS, Reason
 from usi.records import MISSING, UNKNOWN_DOMAIN, Outcome, Session, Turn
 from usi.simulate.domains.folder import FolderDomain
 from usi.simulate.domains.rules import Confirmation
@@ -164,7 +165,7 @@ def results_of(
     found = pass_k(outcomes, ks, replicates=replicates, seed=seed)
     checks = _confirmations(regrade)
 
-    def share(of: Iterable[Seen], among: Iterable[Seen], nothing: str) -> Estimate:
+    def share(of: Iterable[Seen], among: Iterable[Seen], nothing: Reason) -> Estimate:
         return _share(of, among, nothing, replicates, seed)
 
     successes = [one for one in kept if one.success]
@@ -180,9 +181,7 @@ def results_of(
         reward=reward,
         pass_k=found,
         by_difficulty={
-            level: share(
-                [o for o in part if o.success], part, f"no graded session of level {level}"
-            )
+            level: share([o for o in part if o.success], part, LEVEL_EMPTY(level=level))
             for level, part in levels.items()
         },
         labels=_counts(one.label for one in kept),
@@ -190,9 +189,9 @@ def results_of(
         way=Way(
             checked=sum(one.broken is not None for one in kept),
             broken=_broken(kept),
-            hidden=share([o for o in checked if o.broken], checked, _NO_WAY),
+            hidden=share([o for o in checked if o.broken], checked, NO_CHECKS()),
             unconfirmed=share(
-                [o for o in checked if o.broken and o.broken & checks], checked, _NO_WAY
+                [o for o in checked if o.broken and o.broken & checks], checked, NO_CHECKS()
             ),
         ),
         triage=_counts(k for one in kept for k in {kind for kind, _ in one.findings or ()}),
@@ -223,9 +222,6 @@ def task_runs(paths: Sequence[str | Path], domain: FolderDomain) -> tuple[TaskRe
     if not graded:
         raise NotScorable(f"the runs hold no graded session of a task of {domain.name}")
     return task_results(graded)
-
-
-_NO_WAY = "no session with reward 1 has trajectory checks"
 
 
 def regraded(session: Session, domain: FolderDomain) -> Session:
@@ -325,7 +321,7 @@ def _broken(kept: Sequence[Seen]) -> dict[str, tuple[int, int]]:
 
 
 def _share(
-    of: Iterable[Seen], among: Iterable[Seen], nothing: str, replicates: int, seed: int
+    of: Iterable[Seen], among: Iterable[Seen], nothing: Reason, replicates: int, seed: int
 ) -> Estimate:
     """Ratio of sums over sessions, with bounds from a bootstrap of tasks.
 

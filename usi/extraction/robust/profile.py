@@ -17,7 +17,8 @@ from usi.extraction.profile import Profile
 from usi.extraction.robust.counting import COLUMNS, LEXICAL_COLUMNS, WORD_COLUMNS, count
 from usi.extraction.robust.lexicon import load_word_lists
 from usi.extraction.robust.turns import REPAIR_COLUMNS, gather
-from usi.extraction.spec import HARNESS, Dimension, FeatureSpec, Scope
+from usi.extraction.spec import Dimension, FeatureSpec, Scope
+from usi.reasons import HARNESS
 
 _PUBLISHED = "arXiv 2603.11245"
 _CHARACTERS = frozenset({"short_turn", "dash", "repeated_turn", "several_sentences", "comma"})
@@ -246,7 +247,7 @@ _STYLE_FEATURES = (
         scale="ratio",
         harness=True,
         description="geometric mean of the time from the agent's last message to the user's turn, "
-        f"where both have a time stamp; of times above 0; {HARNESS}; {_CHANNEL}",
+        f"where both have a time stamp; of times above 0; {HARNESS()}; {_CHANNEL}",
         source="own definition",
     ),
 )

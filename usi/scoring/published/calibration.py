@@ -19,6 +19,7 @@ import numpy as np
 
 from usi.errors import InputError
 from usi.provenance.content import value_digest
+from usi.reasons import FROZEN_MAP, POOL_OF_OTHERS, POOL_SMALL, Reason
 
 CUTOFFS: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
 """A difficulty below the k-th cutoff (and no earlier one) is in bin k; 0.8 is in the last."""
@@ -46,7 +47,7 @@ class Difficulty:
 
     name: str
     rates: Mapping[str, float]
-    missing: str
+    missing: Reason
 
 
 def bin_of(difficulty: float) -> int:
@@ -123,8 +124,7 @@ def frozen() -> Difficulty:
     return Difficulty(
         FROZEN_NAME,
         json.loads(text)["difficulty"],
-        "the frozen difficulty map holds the airline and retail tasks of tau-bench only; "
-        "give --difficulty self or --difficulty FILE",
+        FROZEN_MAP(),
     )
 
 
@@ -133,8 +133,7 @@ def self_pooled(runs: Iterable[Mapping[str, float]]) -> Difficulty:
     return Difficulty(
         "self",
         pooled(runs),
-        f"a task needs at least {MIN_POOL} simulator runs in all files together for a difficulty "
-        "of its own; give more runs, --difficulty frozen or --difficulty FILE",
+        POOL_SMALL(least=MIN_POOL),
     )
 
 
@@ -176,5 +175,5 @@ def read_difficulty(path: str | Path) -> Difficulty:
     return Difficulty(
         f"file@{value_digest(whole)[:8]}",
         {task: float(rate) for task, rate in data.items()},
-        "the difficulty file does not name these tasks",
+        POOL_OF_OTHERS(),
     )

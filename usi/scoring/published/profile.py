@@ -22,11 +22,23 @@ import polars as pl
 
 from usi._version import __version__
 from usi.errors import UsageError
-from usi.estimate import Estimate
+from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_specs
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import SessionTable
 from usi.provenance.signature import build
+from usi.reasons import (
+    INDEX_LACKS,
+    NO_COMMON_ITEM,
+    NO_FIRST_BATCH,
+    NO_REWARD,
+    NO_SHARED_TASK,
+    NO_SHARED_TASK_PAIRS,
+    NO_SURVEY_FILES,
+    ONE_BATCH_PUBLISHED,
+    SURVEY_FILE_MISSING,
+    Reason,
+)
 from usi.scoring.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
 from usi.scoring.parts import NO_FACTS, Diagnosis
 from usi.scoring.profiles import Profile
@@ -59,15 +71,13 @@ from usi.scoring.scorecard import (
 )
 from usi.scoring.task_sums import task_sums
 
-NO_INDEX = "the index needs the four dimensions and the outcome of at least one batch: "
 
-
-def missing(reason: str) -> Component:
+def missing(reason: Reason) -> Component:
     """A component whose data are not there."""
     return Component(value=None, status="not_assessed", reason=reason)
 
 
-def over_batches(per_batch: Sequence[float | None], n: int, reason: str) -> Component:
+def over_batches(per_batch: Sequence[float | None], n: int, reason: Reason) -> Component:
     """Mean and population standard deviation over the batches that have a value (points)."""
     known = [value for value in per_batch if value is not None]
     if not known:
@@ -82,13 +92,13 @@ def dimension_components(batches: Sequence[BatchScore | None], n: int) -> dict[s
         dimension: over_batches(
             [None if batch is None else batch.dimensions[dimension] for batch in batches],
             n,
-            "no batch shares a task",
+            NO_SHARED_TASK(),
         )
         for dimension in DIMENSIONS
     }
 
 
-def outcome_component(gaps: Sequence[float | None], n: int, reason: str) -> Component:
+def outcome_component(gaps: Sequence[float | None], n: int, reason: Reason) -> Component:
     """The outcome, 100 (1 - ECE) points; the ECE itself (0 to 1) stands in its details."""
     known = [gap for gap in gaps if gap is not None]
     if not known:
@@ -106,7 +116,7 @@ def index_over_batches(
     behaviour: Sequence[BatchScore | None],
     gaps: Sequence[float | None],
     survey: float | None,
-    outcome_reason: str,
+    outcome_reason: Reason,
 ) -> Index:
     """The index: mean of its batches; a batch without an outcome gives none.
 
@@ -120,7 +130,8 @@ def index_over_batches(
     ]
     known = [value for value in per_batch if value is not None]
     if not known:
-        return Index(value=None, status="not_assessed", reason=NO_INDEX + outcome_reason, terms=0)
+        why = INDEX_LACKS(cause=outcome_reason)
+        return Index(value=None, status="not_assessed", reason=why, terms=0)
     mean, sd = mean_sd(known)
     terms = TERMS_WITHOUT_SURVEY if survey is None else TERMS_WITH_SURVEY
     return Index(value=mean, sd=sd, per_batch=tuple(per_batch), terms=terms, n=len(known))
@@ -164,17 +175,17 @@ def _hits(side: SideData, rows: set[int], k: int) -> int:
 
 
 def feature_without_score(
-    spec: FeatureSpec, value: float, n: int, hits: int, reason: str
+    spec: FeatureSpec, value: float, n: int, hits: int, reason: Reason
 ) -> FeatureScore:
     """A feature of people alone."""
-    none = Estimate(value=None, status="not_assessed", reason=reason, unit=spec.unit)
+    none = not_assessed(reason, unit=spec.unit)
     return FeatureScore(
         dimension=spec.dimension,
         unit=spec.unit,
         scored=spec.scored,
         human=Estimate(value=value, n=n, unit=spec.unit),
         simulator=none,
-        score=Estimate(value=None, status="not_assessed", reason=reason),
+        score=not_assessed(reason),
         human_hits=hits,
     )
 
@@ -188,9 +199,6 @@ def left_out(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:
     return tuple(LeftOut(reason=r, count=c) for r, c in sorted(total.items()) if c)
 
 
-ONE_BATCH = "the human row compares batches of people with each other, and the reference has one"
-
-
 def human_card(
     people: SideData,
     specs: Sequence[FeatureSpec],
@@ -202,15 +210,15 @@ def human_card(
     pairs = human_pairs(people, difficulty.rates, specs)
     gaps = [] if people.all_rewards_null else pairs.gaps
     reason = (
-        ONE_BATCH
+        ONE_BATCH_PUBLISHED()
         if len(people.groups) < 2
-        else "no session of the reference has a reward"
+        else NO_REWARD(who="the reference")
         if people.all_rewards_null
         else difficulty.missing
     )
     parts = dimension_components(pairs.behaviour, len(pairs.rows))
     if not pairs.behaviour:
-        none = ONE_BATCH if len(people.groups) < 2 else "no two batches share a task"
+        none = ONE_BATCH_PUBLISHED() if len(people.groups) < 2 else NO_SHARED_TASK_PAIRS()
         parts = {name: missing(none) for name in parts}
     tasks = {task for own in people.outcomes.values() for task in own} & difficulty.rates.keys()
     parts["outcome"] = outcome_component(gaps, len(tasks), reason)
@@ -240,12 +248,12 @@ def human_card(
 
 def _survey_of_people(people: SideData, surveys: Surveys | None) -> Component:
     if surveys is None:
-        return missing("no survey files given (--surveys DIR)")
+        return missing(NO_SURVEY_FILES())
     if HUMAN_EVAL not in surveys:
-        return missing(f"there is no survey_comparable_{HUMAN_EVAL}.json among the surveys")
+        return missing(SURVEY_FILE_MISSING(label=HUMAN_EVAL))
     scores = human_eval_scores(people, surveys[HUMAN_EVAL])
     if not scores:
-        return missing(f"{HUMAN_EVAL} names no conversation of batch 1 with an answered survey")
+        return missing(NO_FIRST_BATCH(label=HUMAN_EVAL))
     mean, sd = mean_sd(scores)
     return Component(value=mean, sd=sd, n=len(scores))
 
@@ -264,7 +272,9 @@ def _features(
             break
         value = mean_sd([float(row[k]) for row in rows])[0] / float(people.scale[k])
         hits = int((people.values[sorted(spoken), k] > 0).sum())
-        found[spec.name] = feature_without_score(spec, value, len(spoken), hits, ONE_BATCH)
+        found[spec.name] = feature_without_score(
+            spec, value, len(spoken), hits, ONE_BATCH_PUBLISHED()
+        )
     return found
 
 
@@ -460,12 +470,12 @@ def _simulator_card(
 
 def _gaps(
     people: SideData, side: SideData, difficulty: Difficulty
-) -> tuple[list[float | None], str]:
+) -> tuple[list[float | None], Reason]:
     """Outcome gaps by batch, and the reason for the case that there is none."""
     for data in (people, side):
         if data.all_rewards_null:
             who = "the reference" if data is people else "the simulator"
-            return [None] * len(people.groups), f"no session of {who} has a reward"
+            return [None] * len(people.groups), NO_REWARD(who=who)
     return outcome_gaps(people, side, difficulty.rates), difficulty.missing
 
 
@@ -478,12 +488,11 @@ def _outcome_tasks(people: SideData, side: SideData, difficulty: Difficulty) -> 
 def _survey(people: SideData, label: str, surveys: Surveys | None) -> tuple[Component, int]:
     """Survey component, and how many answers were drawn."""
     if surveys is None:
-        return missing("no survey files given (--surveys DIR)"), 0
+        return missing(NO_SURVEY_FILES()), 0
     if label not in surveys:
-        return missing(f"there is no survey_comparable_{label}.json among the surveys"), 0
+        return missing(SURVEY_FILE_MISSING(label=label)), 0
     result = survey_scores(people, surveys[label])
-    reason = "people answered no item of a conversation that the survey file names"
-    return over_batches(result.means, result.tasks, reason), result.imputed
+    return over_batches(result.means, result.tasks, NO_COMMON_ITEM()), result.imputed
 
 
 def _signature_of_all(cards: Sequence[SimulatorCard], common: Mapping[str, object]) -> str:

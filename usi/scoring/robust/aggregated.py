@@ -22,6 +22,7 @@ from usi.estimate import not_assessed
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable, table_schema
+from usi.reasons import AGGREGATE
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference
@@ -30,7 +31,6 @@ from usi.scoring.scorecard import TwoSample
 
 Array = NDArray[np.float64]
 
-NO_SESSIONS = "the reference is an aggregate: it holds sums by task and no session"
 TASK_COLUMNS = ("domain", "difficulty")
 """What subgroups of an aggregate can be made by."""
 
@@ -91,7 +91,7 @@ def refuse_choices(own: RobustOptions) -> None:
         if given
     ]
     if asked:
-        raise UsageError(f"{', '.join(asked)}: {NO_SESSIONS}; score against the corpus itself")
+        raise UsageError(f"{', '.join(asked)}: {AGGREGATE()}; score against the corpus itself")
 
 
 def moments(values: Array, hits: int, total: float, squares: float) -> None:
@@ -213,10 +213,10 @@ def _sheets(text: str | None, slots: list[int]) -> list[dict[str, str]]:
 
 def undiagnosed(specs: Sequence[FeatureSpec]) -> Diagnosis:
     """What is said of a simulator where the people are an aggregate: that sessions are needed."""
-    none = not_assessed(NO_SESSIONS)
+    none = not_assessed(AGGREGATE)
     return Diagnosis(
         two_sample=tuple(
-            TwoSample(classifier=kind, mode="full", auc=not_assessed(NO_SESSIONS, unit="share"))
+            TwoSample(classifier=kind, mode="full", auc=not_assessed(AGGREGATE, unit="share"))
             for kind in ("logistic", "forest")
         ),
         spread_index=none,
@@ -227,7 +227,7 @@ def undiagnosed(specs: Sequence[FeatureSpec]) -> Diagnosis:
     )
 
 
-AGGREGATE = (
+AGGREGATE_WARNING = (
     "aggregate",
     "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
     "distances, signs of gaming and of collapse, and people among themselves are not assessed",

@@ -13,7 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
-from usi.scoring.robust.aggregated import NO_SESSIONS
+from usi.reasons import (
+    AGGREGATE,
+    BATCH_TOO_SMALL,
+    BATCHES_UNPAIRED,
+    CONSTANT,
+    ICC_SIZES,
+    PEOPLE_ALONE,
+    TWO_BATCHES,
+)
 from usi.scoring.robust.bounds import maybe, spread, tidy
 from usi.scoring.robust.difficulty import LEAVE_ONE_OUT
 from usi.scoring.robust.study import Study
@@ -48,16 +56,14 @@ def icc1(sums: Array, squares: Array, counts: Array) -> Estimate:
     s, q, m = sums[keep], squares[keep], counts[keep]
     k, total = len(m), float(m.sum())
     if k < 2 or total <= k:
-        return not_assessed(
-            "needs at least 2 tasks, and tasks with at least 2 sessions", unit="correlation", n=k
-        )
+        return not_assessed(ICC_SIZES, unit="correlation", n=k)
     within = max(0.0, float((q - s * s / m).sum()))
     between = max(0.0, float((s * s / m).sum() - s.sum() ** 2 / total))
     msb, msw = between / (k - 1), within / (total - k)
     m0 = (total - float((m * m).sum()) / total) / (k - 1)
     bottom = msb + (m0 - 1) * msw
     if bottom <= 1e-12 * float(q.sum()) / total:  # rounding alone
-        return not_assessed("it does not vary", unit="correlation", n=k)
+        return not_assessed(CONSTANT, unit="correlation", n=k)
     return Estimate(value=min(1.0, max(-1.0, (msb - msw) / bottom)), n=k, unit="correlation")
 
 
@@ -169,13 +175,9 @@ def versus_humans(result: Study, *, bounds: bool = True) -> Context:
     """
     human, simulator = result.human, result.simulator
     if result.reference.aggregated:
-        return Context({}, None, not_assessed(NO_SESSIONS))
+        return Context({}, None, not_assessed(AGGREGATE))
     if not result.design.paired or len(human.splits) < 2:
-        reason = (
-            "needs two human batches"
-            if result.design.paired
-            else "batches are not compared in unpaired designs"
-        )
+        reason = TWO_BATCHES if result.design.paired else BATCHES_UNPAIRED
         return Context({}, None, not_assessed(reason))
     if result.bins.source == LEAVE_ONE_OUT:
         human, simulator = _one_bin(human), _one_bin(simulator)
@@ -192,7 +194,7 @@ def versus_humans(result: Study, *, bounds: bool = True) -> Context:
     if people.keys() >= set(PARTS):
         index = tidy(float(np.mean([people[name][0] for name in PARTS])))
     if not bounds:
-        return Context(components, index, not_assessed("people alone"))
+        return Context(components, index, not_assessed(PEOPLE_ALONE))
     model = _mean_over(
         [(run, batch) for run in runs for batch in batches],
         result,
@@ -200,8 +202,7 @@ def versus_humans(result: Study, *, bounds: bool = True) -> Context:
     )
     common = [name for name in PARTS if name in people and name in model]
     if len(common) < len(PARTS):
-        reason = "a single run or batch is too small for every component"
-        return Context(components, index, not_assessed(reason))
+        return Context(components, index, not_assessed(BATCH_TOO_SMALL))
     point = float(np.mean([people[n][0] - model[n][0] for n in common]))
     draws = np.mean([people[n][1] - model[n][1] for n in common], axis=0)
     reach = result.rule.quantile * spread(draws)

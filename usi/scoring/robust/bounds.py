@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import NO_VALUE_ON_BOTH, Reason
 from usi.scoring.robust.options import Z
 from usi.scoring.robust.terms import PARTS, Terms
 
@@ -146,11 +147,11 @@ def signed_estimate(
     *,
     unit: str,
     n: int | None = None,
-    reason: str = "no value on both sides",
+    reason: Reason | None = None,
 ) -> Estimate:
     """A signed difference with two-sided 90 % bounds (each side 5 %)."""
     if not np.isfinite(point):
-        return not_assessed(reason, unit=unit, n=n)
+        return not_assessed(reason or NO_VALUE_ON_BOTH(), unit=unit, n=n)
     known = draws[~np.isnan(draws)]
     low = high = None
     if rule.signed_percentile and len(known) > 1:

@@ -7,7 +7,7 @@ The outcome part of a scorecard: success on both sides, by difficulty bin.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -16,7 +16,25 @@ from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed, unscorable
 from usi.extraction.language_packs import without_lists
-from usi.extraction.spec import DIMENSIONS, HARNESS, FeatureSpec
+from usi.extraction.spec import DIMENSIONS, FeatureSpec
+from usi.reasons import (
+    BIN_EMPTY,
+    BIN_ONE_SIDED,
+    COMPONENT_MISSING,
+    COMPONENT_NOT_ASSESSED,
+    COMPONENTS_MISSING,
+    FEW_SIMULATOR_SESSIONS,
+    HARNESS,
+    NEITHER_COMPARED,
+    NEITHER_SHOWS,
+    NO_OUTCOMES,
+    NO_RELATIVE_GAP,
+    NO_VALUE,
+    NO_WORD_LISTS,
+    NOT_ASSESSED,
+    PAIRED_ONLY,
+    Reason,
+)
 from usi.scoring.robust.batches import icc1
 from usi.scoring.robust.bounds import (
     Score,
@@ -31,7 +49,7 @@ from usi.scoring.robust.bounds import (
 from usi.scoring.robust.left_out import no_gaps
 from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS
 from usi.scoring.robust.perceived import wilson
-from usi.scoring.robust.scorable import LANGUAGE, PAIRED_ONLY, natural, no_lists
+from usi.scoring.robust.scorable import natural, no_lists
 from usi.scoring.robust.study import Study
 from usi.scoring.robust.sums import SideSums
 from usi.scoring.robust.terms import PARTS, ROOT, apart, relative
@@ -39,11 +57,10 @@ from usi.scoring.scorecard import Component, FeatureScore, Index, OutcomeBin
 
 Array = NDArray[np.float64]
 NO_DISTANCES: Mapping[str, Mapping[str, Estimate]] = MappingProxyType({})
-NO_RELATIVE_GAP = "an interval scale has no relative gap"
 
 
 def _feature_score(
-    spec: FeatureSpec, point: float, draws: Array, bias: float, result: Study, silent: str | None
+    spec: FeatureSpec, point: float, draws: Array, bias: float, result: Study, silent: Reason | None
 ) -> Estimate:
     verdict = result.reference.verdicts[spec.name]
     if silent is not None:
@@ -51,13 +68,13 @@ def _feature_score(
     if spec.scope == "paired" and not result.design.paired:
         return not_assessed(PAIRED_ONLY)
     if verdict.reason is not None:
-        told = not_assessed if verdict.reason.startswith(LANGUAGE) else unscorable
+        told = not_assessed if verdict.reason.is_a(NO_WORD_LISTS) else unscorable
         return told(verdict.reason)
     missing = without_lists(result.frame) if spec.lexical else ()
     if missing and not np.isfinite(point):
         return not_assessed(no_lists(missing))
     if not np.isfinite(point):
-        return unscorable("neither side shows it in what is compared")
+        return unscorable(NEITHER_COMPARED)
     raw = 100 * (1 - abs(point))
     sd = 100 * folded_spread(np.abs(draws), draws) * result.rule.inflate
     reach = result.rule.quantile * sd
@@ -112,7 +129,7 @@ def features(
             dimension=spec.dimension,
             unit=spec.unit,
             scored=spec.scored and spec.name in _scored_names(result),
-            note=HARNESS if spec.harness else None,
+            note=HARNESS() if spec.harness else None,
             human=_value(natural(b, spec), counts[0], spec.unit, "people", whys[0]),
             simulator=_value(natural(a, spec), counts[1], spec.unit, "the simulator", whys[1]),
             score=_feature_score(
@@ -126,7 +143,7 @@ def features(
             if silent or spec.scale == "interval"
             else signed_estimate(
                 sign * x, sign * relative_draws, se * slope, result.rule,
-                unit="share", n=counts[1], reason="neither side shows it",
+                unit="share", n=counts[1], reason=NEITHER_SHOWS(),
             ),
             icc=icc1(*(column[:, k] for column in batches)),
             human_hits=result.reference.verdicts[spec.name].hits,
@@ -147,7 +164,7 @@ def _scored_names(result: Study) -> set[str]:
 
 def _unstamped(
     spec: FeatureSpec, counts: tuple[int, int], result: Study
-) -> tuple[str | None, str | None]:
+) -> tuple[Reason | None, Reason | None]:
     """Why people and simulator have no value of a feature that rests on time stamps."""
     frames = result.reference.frame, result.frame
     people, model = (
@@ -163,9 +180,9 @@ def _own_mean(side: SideSums, column: int) -> float:
     return float(side.sums[:, column].sum()) / n if n else float("nan")
 
 
-def _value(mean: float, n: int, unit: str, who: str, why: str | None) -> Estimate:
+def _value(mean: float, n: int, unit: str, who: str, why: Reason | None) -> Estimate:
     if not np.isfinite(mean):
-        return not_assessed(why or f"no session of {who} has a value", unit=unit, n=n)
+        return not_assessed(why or NO_VALUE(who=who), unit=unit, n=n)
     return Estimate(value=tidy(mean), n=n, unit=unit)
 
 
@@ -204,7 +221,7 @@ def outcome_numbers(result: Study) -> OutcomeNumbers:
         icc = not_assessed(result.success.reason, unit=icc.unit)
     terms = result.terms.get("outcome")
     if terms is None:
-        reason = result.reasons.get("outcome", "no outcomes")
+        reason = result.reasons.get("outcome") or NO_OUTCOMES()
         none = not_assessed(reason, unit="share")
         return OutcomeNumbers(none, none, none, none, (), icc)
     data, rule = result.data, result.rule
@@ -260,7 +277,7 @@ def _bin(result: Study, k: int) -> OutcomeBin:
             result.rule,
             unit="share",
             n=tasks,
-            reason="no outcome on both sides in this bin",
+            reason=BIN_ONE_SIDED(),
         ),
     )
 
@@ -268,7 +285,7 @@ def _bin(result: Study, k: int) -> OutcomeBin:
 def _rate(rate: float, n: int) -> Estimate:
     """A success rate with a Wilson interval (sessions as independent)."""
     if not np.isfinite(rate) or not n:
-        return not_assessed("no outcome in this bin", unit="share", n=n)
+        return not_assessed(BIN_EMPTY, unit="share", n=n)
     low, high = wilson(round(rate * n), n)
     return Estimate(
         value=tidy(rate),
@@ -330,7 +347,7 @@ def components(result: Study, extras: Extras) -> dict[str, Component]:
             parts[name] = Component(
                 value=None,
                 status="not_assessed",
-                reason=result.reasons.get(name, "not assessed"),
+                reason=result.reasons.get(name) or NOT_ASSESSED(),
                 n=n,
                 features_scored=len(selection.scored) if selection else None,
                 features_declared=declared,
@@ -363,13 +380,11 @@ def index_of(result: Study, extras: Extras) -> Index:
         detail["behaviour_ceiling_at_n"] = Estimate(value=tidy(value), n=n)
     detail |= _assessed(result, n)
     missing = [name for name in PARTS if name not in result.scores]
-    reason = None
+    reason: Reason | None = None
     if n < MIN_SIMULATOR_SESSIONS:
-        reason = f"{n} simulator sessions, an index needs at least {MIN_SIMULATOR_SESSIONS}"
+        reason = FEW_SIMULATOR_SESSIONS(have=n, least=MIN_SIMULATOR_SESSIONS)
     elif missing:
-        reason = "; ".join(
-            f"{name} is not assessed ({result.reasons.get(name, 'no reason')})" for name in missing
-        )
+        reason = _missing(missing, result)
     if reason:
         return Index(
             value=None,
@@ -395,6 +410,19 @@ def index_of(result: Study, extras: Extras) -> Index:
     )
 
 
+def _missing(names: Sequence[str], result: Study) -> Reason:
+    """Why the index lacks components: each of them with its own reason."""
+    own = [
+        COMPONENT_MISSING(component=name, cause=result.reasons.get(name) or NOT_ASSESSED())
+        for name in names
+    ]
+    return (
+        own[0]
+        if len(own) == 1
+        else COMPONENTS_MISSING(missing="; ".join(map(str, own)), cause=own[0])
+    )
+
+
 def _assessed(result: Study, n: int) -> dict[str, Estimate]:
     """Mean of the components that are assessed, and their ceiling."""
     names = tuple(name for name in PARTS if name in result.scores)
@@ -412,7 +440,7 @@ def behaviour(result: Study) -> Estimate:
     n = int(result.simulator.sessions.sum())
     missing = [name for name in DIMENSIONS if name not in result.scores]
     if missing:
-        return not_assessed(f"{missing[0]} is not assessed", n=n)
+        return not_assessed(COMPONENT_NOT_ASSESSED, component=missing[0], n=n)
     return _mean_estimate(result, DIMENSIONS, n)
 
 

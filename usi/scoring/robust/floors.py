@@ -11,8 +11,8 @@ import polars as pl
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.spec import DIMENSIONS
+from usi.reasons import AGGREGATE, ANCHOR_WITHOUT, DOMAINS_TOO_SMALL, TWO_DOMAINS
 from usi.records import Session, Turn
-from usi.scoring.robust.aggregated import NO_SESSIONS
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
 from usi.scoring.robust.reference import Reference, reference
@@ -77,7 +77,7 @@ def behaviour_mean(result: Study) -> Estimate:
     """Mean of the dimensions of chat that are assessed; all four, or nothing."""
     missing = [name for name in DIMENSIONS if name not in result.scores]
     if missing:
-        return not_assessed(f"{missing[0]}: {result.reasons[missing[0]]}")
+        return not_assessed(ANCHOR_WITHOUT, component=missing[0], cause=result.reasons[missing[0]])
     values = [result.scores[name].raw for name in DIMENSIONS]
     return Estimate(value=tidy(sum(values) / len(values)), n=len(values))
 
@@ -98,13 +98,11 @@ def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
     Every domain with enough people meets the next one in sorted order.
     """
     if ref.aggregated:
-        return not_assessed(NO_SESSIONS)
+        return not_assessed(AGGREGATE)
     sizes = ref.frame["domain"].drop_nulls().value_counts()
     domains = sorted(sizes.filter(pl.col("count") >= MIN_SIMULATOR_SESSIONS)["domain"])
     if len(domains) < 2:
-        return not_assessed(
-            f"needs {MIN_SIMULATOR_SESSIONS} human sessions in each of two domains at least"
-        )
+        return not_assessed(TWO_DOMAINS, least=MIN_SIMULATOR_SESSIONS)
     own = replace(
         options, replicates=FLOOR_REPLICATES, design="unpaired", strata=None, cluster="task"
     )
@@ -116,5 +114,5 @@ def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
         if result.value is not None:
             values.append(result.value)
     if not values:
-        return not_assessed("no domain has enough people for the dimensions")
+        return not_assessed(DOMAINS_TOO_SMALL)
     return Estimate(value=tidy(sum(values) / len(values)), n=len(values))

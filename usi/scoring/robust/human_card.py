@@ -6,9 +6,21 @@ import numpy as np
 import polars as pl
 
 from usi.estimate import Estimate, not_assessed
-from usi.extraction.spec import HARNESS, FeatureSpec
+from usi.extraction.spec import FeatureSpec
+from usi.reasons import (
+    AGGREGATE,
+    BATCHES_SHARE_LITTLE,
+    BATCHES_SHARE_LITTLE_MOST,
+    HARNESS,
+    NO_SESSION_VALUE,
+    NO_SHARED_TASKS,
+    NO_SURVEY,
+    ONE_BATCH,
+    ONE_SIDE_ALONE,
+    SURVEY_ELSEWHERE,
+    Reason,
+)
 from usi.scoring.options import ScoreContext
-from usi.scoring.robust.aggregated import NO_SESSIONS
 from usi.scoring.robust.batches import MOST_SPLITS, Context, icc1
 from usi.scoring.robust.bounds import maybe, tidy
 from usi.scoring.robust.left_out import merged, no_gaps
@@ -26,9 +38,6 @@ from usi.scoring.scorecard import (
     Sizes,
     Warning_,
 )
-
-NO_SURVEY = "people answered no survey"
-ONE_BATCH = "people are compared with each other over at least two batches of the same tasks"
 
 
 def human_card(
@@ -53,7 +62,7 @@ def human_card(
     """
     parts: dict[str, Component] = {}
     alone = _alone(ref, among)
-    survey = "see human_kappa of the simulators" if any(sheets(ref.frame)) else NO_SURVEY
+    survey = SURVEY_ELSEWHERE() if any(sheets(ref.frame)) else NO_SURVEY()
     for name in COMPONENTS:
         value = among.components.get(name) if among else None
         if value is None:
@@ -97,41 +106,39 @@ def human_card(
     )
 
 
-def _alone(ref: Reference, among: Context | None) -> str:
+def _alone(ref: Reference, among: Context | None) -> Reason:
     """Why people are not compared with each other, where they are not."""
     batches = ref.frame["batch"].drop_nulls().n_unique()
     if ref.aggregated:
-        return NO_SESSIONS
+        return AGGREGATE()
     if batches < 2:
-        return ONE_BATCH
+        return ONE_BATCH()
     if among is None:
-        return f"no tasks are known that the {batches} batches share"
-    most = f"the {MOST_SPLITS} largest of {batches}" if batches > MOST_SPLITS else f"{batches}"
-    return (
-        f"people are compared batch by batch ({most}), and some two of these batches share too "
-        "little for every component"
-    )
+        return NO_SHARED_TASKS(batches=batches)
+    if batches > MOST_SPLITS:
+        return BATCHES_SHARE_LITTLE_MOST(most=MOST_SPLITS, batches=batches)
+    return BATCHES_SHARE_LITTLE(batches=batches)
 
 
 def _feature(ref: Reference, column: int, spec: FeatureSpec) -> FeatureScore:
     values = scored_values(ref.values, ref.specs)[:, column]
     known = ~np.isnan(values)
     n = int(known.sum())
-    none = not_assessed("the reference stands on one side alone")
+    none = not_assessed(ONE_SIDE_ALONE)
     if n:
         mean = natural(float(values[known].mean()), spec)
         human = Estimate(value=tidy(mean), n=n, unit=spec.unit)
     else:
-        reason = no_gaps(ref.frame) if spec.harness else "no session has a value"
+        reason = no_gaps(ref.frame) if spec.harness else NO_SESSION_VALUE()
         human = not_assessed(reason, unit=spec.unit)
     verdict = ref.verdicts[spec.name]
     return FeatureScore(
         dimension=spec.dimension,
         unit=spec.unit,
         scored=spec.scored and verdict.reason is None,
-        note=HARNESS if spec.harness else None,
+        note=HARNESS() if spec.harness else None,
         human=human,
-        simulator=not_assessed("the reference stands on one side alone", unit=spec.unit),
+        simulator=not_assessed(ONE_SIDE_ALONE, unit=spec.unit),
         score=none,
         icc=_icc(ref.frame, values, known),
         human_hits=verdict.hits,

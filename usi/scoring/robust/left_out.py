@@ -11,11 +11,12 @@ import polars as pl
 from usi.extraction.language_packs import languages_in, without_lists
 from usi.extraction.latency import LATENCY_COLUMNS
 from usi.extraction.robust.turns import REPAIR_COLUMNS
-from usi.extraction.spec import NO_STAMPS
+from usi.reasons import NO_STAMPS, STAMPS_OUT_OF_ORDER, Reason
 from usi.scoring.robust.design import Design
 from usi.scoring.robust.outcome import Success
 from usi.scoring.scorecard import LeftOut
 
+NO_RATED_OUTCOME = "outcome: none, or a correct refusal"
 UNUSABLE = LATENCY_COLUMNS[2]
 _WORDS = {
     "no_user_turn": "session: no user turn",
@@ -80,11 +81,9 @@ def stamp_counts(table: pl.DataFrame) -> Counter[str]:
     return +Counter({word: int(table[UNUSABLE].sum() or 0)})
 
 
-def no_gaps(table: pl.DataFrame) -> str:
+def no_gaps(table: pl.DataFrame) -> Reason:
     """Why no session of a side has a time between turns."""
-    if stamp_counts(table):
-        return f"{NO_STAMPS} that lie after those of the agent's messages"
-    return NO_STAMPS
+    return STAMPS_OUT_OF_ORDER() if stamp_counts(table) else NO_STAMPS()
 
 
 def outcome_counts(success: Success, *, human: bool) -> Counter[str]:
@@ -92,7 +91,7 @@ def outcome_counts(success: Success, *, human: bool) -> Counter[str]:
     values = success.human if human else success.simulator
     if success.reason is not None:
         return Counter()
-    return +Counter({"outcome: none, or a correct refusal": int(np.isnan(values).sum())})
+    return +Counter({NO_RATED_OUTCOME: int(np.isnan(values).sum())})
 
 
 def merged(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:

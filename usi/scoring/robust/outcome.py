@@ -8,6 +8,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from usi.reasons import (
+    NO_HUMAN_OUTCOME,
+    NO_SIMULATED_OUTCOME,
+    OTHER_AGENT,
+    REWARDS_NOT_BINARY,
+    Reason,
+)
+
 LABELS: tuple[str, ...] = ("full", "partial", "correct_refusal", "wrong_refusal", "failure")
 """The five outcome labels."""
 REFUSAL = "correct_refusal"
@@ -35,7 +43,7 @@ class Success:
     human: NDArray[np.float64]
     simulator: NDArray[np.float64]
     threshold: float | None
-    reason: str | None
+    reason: Reason | None
     missing: int
     one_sided: int = 0
 
@@ -74,22 +82,19 @@ def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | N
     refused = [int((frame["outcome_label"] == REFUSAL).sum()) for frame in (human, simulator)]
     missing = int(np.isnan(sides[1]).sum()) - (refused[1] if both else 0)
     one_sided = 0 if both else sum(refused)
-    reason = None
+    reason: Reason | None = None
     if threshold is None and len(strange):
-        reason = (
-            f"rewards other than 0 and 1 (such as {strange.sort()[0]:g}): declare what counts as "
-            "success (--success-at)"
-        )
+        reason = REWARDS_NOT_BINARY(example=strange.sort()[0])
     else:
-        for side, values in (("human", sides[0]), ("simulated", sides[1])):
+        for none, values in ((NO_HUMAN_OUTCOME, sides[0]), (NO_SIMULATED_OUTCOME, sides[1])):
             if np.isnan(values).all():
-                reason = f"no {side} session has an outcome"
+                reason = none()
     if reason:
         sides = [np.full(len(side), np.nan) for side in sides]
     return Success(sides[0], sides[1], cut if len(rewards) else None, reason, missing, one_sided)
 
 
-def other_agents(human: pl.DataFrame, simulator: pl.DataFrame) -> str | None:
+def other_agents(human: pl.DataFrame, simulator: pl.DataFrame) -> Reason | None:
     """Why success can't be compared: no agent of one side occurs on the other; else ``None``.
 
     Sides that do not say which agent they talked to are taken at their word.
@@ -97,11 +102,7 @@ def other_agents(human: pl.DataFrame, simulator: pl.DataFrame) -> str | None:
     sides = [sorted(set(side["agent"].drop_nulls())) for side in (human, simulator)]
     if not all(sides) or set(sides[0]) & set(sides[1]):
         return None
-    return (
-        f"people talked to another agent ({sides[0][0]}) than the simulator ({sides[1][0]}): "
-        "success is compared with one agent and version on both sides (--other-agent to do so "
-        "all the same)"
-    )
+    return OTHER_AGENT(people=sides[0][0], simulator=sides[1][0])
 
 
 def label_indicators(frame: pl.DataFrame) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import NO_FAILURES, NO_REFUSALS, SUCCESS_CONSTANT, Code
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.instrument import tau_survey
 from usi.scoring.robust.survey import sheets
@@ -51,19 +52,19 @@ def perceived_success(frame: pl.DataFrame, success: Array) -> PerceivedSuccess |
         value = (both * neither - reward_only * seen_only) / bottom
         phi = Estimate(value=tidy(value), n=n, unit="correlation")
     else:
-        phi = not_assessed("reward or perceived success does not vary", unit="correlation", n=n)
+        phi = not_assessed(SUCCESS_CONSTANT, unit="correlation", n=n)
     return PerceivedSuccess(
         both=both,
         reward_only=reward_only,
         perceived_only=seen_only,
         neither=neither,
         phi=phi,
-        success_given_reward_0=_share(seen[~reward], "no session with reward 0"),
-        reward_1_given_correct_refusal=_share(reward[refused], "no refusal well explained"),
+        success_given_reward_0=_share(seen[~reward], NO_FAILURES),
+        reward_1_given_correct_refusal=_share(reward[refused], NO_REFUSALS),
     )
 
 
-def _share(hits: NDArray[np.bool_], reason: str) -> Estimate:
+def _share(hits: NDArray[np.bool_], reason: Code) -> Estimate:
     n = len(hits)
     if not n:
         return not_assessed(reason, unit="share", n=0)

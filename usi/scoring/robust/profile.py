@@ -16,14 +16,10 @@ from usi.extraction.profile import get_profile as get_feature_profile
 from usi.extraction.table import SessionTable
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
+from usi.reasons import AGGREGATE, NO_AGENT_MESSAGES, SIDE_NOT_SCORABLE
 from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
-from usi.scoring.robust.aggregated import (
-    AGGREGATE,
-    NO_SESSIONS,
-    AggregateTable,
-    undiagnosed,
-)
+from usi.scoring.robust.aggregated import AGGREGATE_WARNING, AggregateTable, undiagnosed
 from usi.scoring.robust.batches import Context, versus_humans
 from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import (
@@ -177,7 +173,7 @@ class RobustStudies:
             + outcome_counts(first.success, human=True)
             + Counter(self.human.left_out if isinstance(self.human, AggregateTable) else {})
         )
-        warnings = [*context.warnings, *([AGGREGATE] if ref.aggregated else [])]
+        warnings = [*context.warnings, *([AGGREGATE_WARNING] if ref.aggregated else [])]
         return Scorecard(
             usi_version=__version__,
             profile=get_feature_profile(NAME).tag,
@@ -253,7 +249,7 @@ def study_tables(
         try:
             results[label] = study(ref, frames[label], own, pool=pool)
         except NotScorable as error:
-            raise NotScorable(f"{label}: {error}") from error
+            raise NotScorable(SIDE_NOT_SCORABLE(label=label, cause=error.reason)) from error
     return RobustStudies(
         human=human,
         people=people,
@@ -278,8 +274,7 @@ def _anchors(ref: Reference, own: RobustOptions, context: ScoreContext) -> Ancho
 
     others: dict[str, Estimate] = {OTHER_DOMAIN: other_domain(ref, own)}
     if ECHO not in context.anchors:
-        why = "a session table holds no message of the agent to echo"
-        others[ECHO] = not_assessed(NO_SESSIONS if ref.aggregated else why)
+        others[ECHO] = not_assessed(AGGREGATE if ref.aggregated else NO_AGENT_MESSAGES)
     found = Anchors.of(studies(), others)
     # The best of all floors is not known where one of them can't be made.
     return replace(found, scores={}) if ref.aggregated else found

@@ -14,6 +14,18 @@ from numpy.typing import NDArray
 
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import derive
+from usi.reasons import (
+    FEW_FEATURES,
+    FEW_FEATURES_UNPAIRED,
+    FEW_HUMAN_HITS,
+    FEW_HUMAN_MISSES,
+    NO_HUMAN_VALUE,
+    NO_WORD_LISTS,
+    NOT_BY_MEANS,
+    NOT_IN_SET,
+    PEOPLE_CONSTANT,
+    Reason,
+)
 from usi.scoring.robust.options import MIN_HUMAN_HITS
 
 Array = NDArray[np.float64]
@@ -64,9 +76,6 @@ def natural(mean: float, spec: FeatureSpec) -> float:
     return 1.0 - mean if spec.pole == "complement" else mean
 
 
-LANGUAGE = "language: "
-
-
 @dataclass(frozen=True)
 class Scorable:
     """What the human sessions say about one feature.
@@ -74,8 +83,8 @@ class Scorable:
     Attributes
     ----------
     reason
-        Why it can't be scored, ``None`` where it can. It begins with ``language: `` where word
-        lists are missing: then the feature is not assessed.
+        Why it can't be scored, ``None`` where it can. `NO_WORD_LISTS` where word lists are
+        missing: then the feature is not assessed.
     hits
         Human sessions that show it (natural value above 0).
     sessions
@@ -84,7 +93,7 @@ class Scorable:
         Whether it is unscorable because people hardly ever show it.
     """
 
-    reason: str | None
+    reason: Reason | None
     hits: int
     sessions: int
     rare: bool
@@ -114,20 +123,18 @@ def scorability(values: Array, specs: Sequence[FeatureSpec]) -> dict[str, Scorab
         shown = int((plain > 0).sum())
         anywhere = spec.scale != "amount"  # no zero to be above
         hits = int(known.sum()) if anywhere else int((scale > 0).sum())
-        reason, rare = None, False
+        reason: Reason | None = None
+        rare = False
         if not known.any():
-            reason = "no human session has a value"
+            reason = NO_HUMAN_VALUE()
         elif spec.scale == "interval" and spec.span is None:
-            reason = "an interval scale is compared by its distribution, not by means"
+            reason = NOT_BY_MEANS()
         elif hits < MIN_HUMAN_HITS:
-            reason = (
-                f"{hits} human sessions show it"
-                + (" not" if spec.pole == "complement" else "")
-                + f", at least {MIN_HUMAN_HITS} are needed"
-            )
+            few = FEW_HUMAN_MISSES if spec.pole == "complement" else FEW_HUMAN_HITS
+            reason = few(hits=hits, least=MIN_HUMAN_HITS)
             rare = spec.pole == "as_is"
         elif float(scale.max()) == float(scale.min()):
-            reason = "people do not vary in it"
+            reason = PEOPLE_CONSTANT()
         result[spec.name] = Scorable(reason, shown, int(known.sum()), rare)
     return result
 
@@ -145,9 +152,9 @@ def with_languages(
     }
 
 
-def no_lists(languages: Sequence[str]) -> str:
+def no_lists(languages: Sequence[str]) -> Reason:
     """The reason for languages without word lists."""
-    return f"{LANGUAGE}no word lists for {', '.join(languages)}"
+    return NO_WORD_LISTS(languages=", ".join(languages))
 
 
 def frozen_verdicts(
@@ -161,16 +168,13 @@ def frozen_verdicts(
     result = {}
     for name, own in verdicts.items():
         if name not in frozen:
-            reason = own.reason or "not in the set of features that the corpus fixes"
+            reason = own.reason or NOT_IN_SET()
             result[name] = replace(own, reason=reason)
         elif own.sessions:
             result[name] = replace(own, reason=None, rare=False)
         else:
             result[name] = own
     return result
-
-
-PAIRED_ONLY = "follows the task, not the user: scored in paired designs only"
 
 
 @dataclass(frozen=True)
@@ -189,7 +193,7 @@ class Selection:
 
     scored: tuple[str, ...]
     declared: int
-    reason: str | None
+    reason: Reason | None
 
 
 def select(
@@ -206,8 +210,7 @@ def select(
         )
         reason = None
         if len(scored) < 2 or 2 * len(scored) < len(own):
-            reason = f"{len(scored)} of its {len(own)} features can be scored" + (
-                "" if paired else " in an unpaired design"
-            )
+            few = FEW_FEATURES if paired else FEW_FEATURES_UNPAIRED
+            reason = few(scored=len(scored), declared=len(own))
         result[dimension] = Selection(scored, len(own), reason)
     return result

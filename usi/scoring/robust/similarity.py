@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from usi.errors import UsageError
 from usi.estimate import Estimate, unscorable
+from usi.reasons import NEITHER_SHOWS, PEOPLE_CONSTANT, SIDE_EMPTY
 
 
 def similarity(
@@ -40,12 +41,12 @@ def similarity(
     0.6666666666666667
     >>> round(similarity([120.0], [60.0], scale="ratio").value, 4)
     0.6667
-    >>> similarity([0.0], [0.0]).reason
-    'neither side shows it'
+    >>> similarity([0.0], [0.0]).reason.code
+    'neither_shows'
     """
     a, b = (np.asarray(side, dtype=np.float64).ravel() for side in (simulator, human))
     if not len(a) or not len(b) or not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return unscorable("a side has no value", unit="share")
+        return unscorable(SIDE_EMPTY, unit="share")
     if scale == "ratio":
         if min(a.min(), b.min()) <= 0:
             raise UsageError("a ratio scale needs values above 0")
@@ -56,11 +57,11 @@ def similarity(
 
         spread = float(b.std())
         if spread == 0:
-            return unscorable("people do not vary in it", unit="share")
+            return unscorable(PEOPLE_CONSTANT, unit="share")
         return Estimate(value=1 - min(1.0, wasserstein_distance(a, b) / spread), unit="share")
     if min(a.min(), b.min()) < 0:
         raise UsageError("Dice needs values of 0 or more; this feature is on an interval scale")
     mean_a, mean_b = float(a.mean()), float(b.mean())
     if mean_a + mean_b == 0:
-        return unscorable("neither side shows it", unit="share")
+        return unscorable(NEITHER_SHOWS, unit="share")
     return Estimate(value=1 - abs(mean_a - mean_b) / (mean_a + mean_b), unit="share")

@@ -11,6 +11,7 @@ import polars as pl
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.language_packs import languages_in, without_lists
 from usi.extraction.spec import DIMENSIONS
+from usi.reasons import COVERAGE_UNPAIRED, SURVEY_ABSENT
 from usi.scoring.options import ScoreContext
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
 from usi.scoring.robust.batches import batch_ranges, versus_humans
@@ -219,7 +220,7 @@ def simulator_card(
     parts["survey"] = (
         answers.component
         if answers is not None
-        else Component(value=None, status="not_assessed", reason=survey.reason or "no survey")
+        else Component(value=None, status="not_assessed", reason=survey.reason or SURVEY_ABSENT())
     )
     outcome = outcome_numbers(result)
     success_icc = {**parts["outcome"].detail, "icc": outcome.icc}
@@ -228,7 +229,7 @@ def simulator_card(
     design = result.design
     human_in = result.reference.frame.filter(pl.Series(_inside(result)))
     labels = {"human": label_counts(human_in), "simulator": label_counts(result.frame)}
-    missing = survey.reason or "no survey"
+    missing = survey.reason or SURVEY_ABSENT()
     return SimulatorCard(
         name=name,
         n=Sizes(
@@ -261,7 +262,7 @@ def simulator_card(
         coverage=(
             Estimate(value=tidy(design.coverage), n=len(design.common), unit="share")
             if design.coverage is not None
-            else not_assessed("coverage has no meaning in an unpaired design", unit="share")
+            else not_assessed(COVERAGE_UNPAIRED, unit="share")
         ),
         success_gap=outcome.gap,
         human_success=outcome.human,

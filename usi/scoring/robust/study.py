@@ -10,6 +10,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.errors import NotScorable
+from usi.reasons import (
+    FEATURES_RARE,
+    FEW_SESSIONS_SHOW,
+    NO_COMMON_BIN,
+    NO_USER_TURNS,
+    ONE_UNIT,
+    TASKS_DIFFER,
+    Reason,
+)
 from usi.scoring.robust.bounds import Interval, Score, interval_rule, score_terms
 from usi.scoring.robust.ceiling import ceilings, perfect_errors
 from usi.scoring.robust.design import Design, detect_design, placement, require_column
@@ -66,7 +75,7 @@ class Study:
     terms: dict[str, Terms]
     scores: dict[str, Score]
     ceiling: dict[str, float]
-    reasons: dict[str, str]
+    reasons: dict[str, Reason]
     rule: Interval
     seed: int
 
@@ -111,7 +120,7 @@ def study(
     """
     rows = scorable_rows(simulator)
     if not rows.height:
-        raise NotScorable("no session of this simulator has a user turn: nothing can be scored")
+        raise NotScorable(NO_USER_TURNS())
     specs = ref.specs
     design = detect_design(ref.frame, rows, options)
     place = placement(ref.frame, rows, design, options)
@@ -223,16 +232,16 @@ def _bins(
 def _drop_unbounded(
     terms: dict[str, Terms],
     scores: dict[str, Score],
-    reasons: dict[str, str],
+    reasons: dict[str, Reason],
     data: Contrast,
     unit_name: str,
 ) -> None:
     """Take out components that have no bounds: a score without them says nothing."""
     for name in list(scores):
         if min(data.clusters) < 2:
-            reasons[name] = f"one {unit_name} alone: nothing to resample, so no bounds"
+            reasons[name] = ONE_UNIT(unit=unit_name)
         elif not (np.isfinite(scores[name].se) and np.isfinite(scores[name].maxbias)):
-            reasons[name] = "too few sessions show it for a bound"
+            reasons[name] = FEW_SESSIONS_SHOW()
         else:
             continue
         del scores[name], terms[name]
@@ -240,18 +249,16 @@ def _drop_unbounded(
 
 def _reasons(
     selections: Mapping[str, Selection], terms: Mapping[str, Terms], success: Success, bins: Bins
-) -> dict[str, str]:
-    result = {}
+) -> dict[str, Reason]:
+    result: dict[str, Reason] = {}
     for name, selection in selections.items():
         if name not in terms:
-            result[name] = selection.reason or "too few of its features occur in what is compared"
+            result[name] = selection.reason or FEATURES_RARE()
     if "outcome" not in terms:
         if success.reason:
             result["outcome"] = success.reason
         elif bins.source == "none":
-            result["outcome"] = (
-                "tasks differ: success is compared only within declared strata (--strata COLUMN)"
-            )
+            result["outcome"] = TASKS_DIFFER()
         else:
-            result["outcome"] = "no bin has outcomes on both sides"
+            result["outcome"] = NO_COMMON_BIN()
     return result

@@ -10,6 +10,7 @@ import polars as pl
 
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import SUBGROUP_EMPTY
 from usi.scoring.robust.card_parts import Extras, components, index_of
 from usi.scoring.robust.design import require_column
 from usi.scoring.robust.difficulty import Pool
@@ -64,7 +65,7 @@ def _score(
 ) -> SubgroupScore:
     if not human.any() or not simulator.any():
         who = "people" if not human.any() else "simulator"
-        return SubgroupScore(by=by, value=value, index=not_assessed(f"no session of the {who}"))
+        return SubgroupScore(by=by, value=value, index=not_assessed(SUBGROUP_EMPTY, who=who))
     design = "paired" if result.design.paired else "unpaired"
     own = replace(options, tasks="common", design=design, subgroups=())  # type: ignore[arg-type]
     try:
@@ -75,7 +76,7 @@ def _score(
             pool=pool,
         )
     except NotScorable as error:
-        return SubgroupScore(by=by, value=value, index=not_assessed(str(error)))
+        return SubgroupScore(by=by, value=value, index=not_assessed(error.reason))
     extras = Extras({}, {})
     names = Estimate.model_fields
     plain = {

@@ -23,9 +23,28 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
+from usi.reasons import (
+    AGGREGATE_BY_SESSION,
+    ANSWERS_CONSTANT,
+    ANSWERS_UNPAIRED,
+    CONSTANT_IS_RIGHT,
+    NO_ANSWER,
+    NO_ITEM_ANSWERED,
+    NO_ORDINAL_ITEM,
+    NO_SAME_TRANSCRIPT,
+    NO_SECOND_BATCH,
+    NO_SECOND_RATER,
+    NO_SURVEY,
+    NO_SURVEY_FILES,
+    NO_VALID_ANSWER,
+    ONE_TASK,
+    SURVEY_FILE_MISSING,
+    SURVEY_OF_OTHERS,
+    Code,
+    Reason,
+)
 from usi.records import SurveyAnswer
 from usi.scoring.options import HUMAN_EVAL
-from usi.scoring.robust.aggregated import NO_SESSIONS
 from usi.scoring.robust.agreement import alpha_of, distances, median_without_one, weighted_kappa
 from usi.scoring.robust.bootstrap import weight_chunks
 from usi.scoring.robust.bounds import Interval, maybe, spread, tidy
@@ -275,7 +294,7 @@ def mean_of_items(columns: Sequence[Array]) -> Array:
     return ratio(np.where(there, stack, 0.0).sum(axis=0), there.sum(axis=0).astype(float))
 
 
-def percentiles(point: float, draws: Array, *, unit: str, n: int, reason: str) -> Estimate:
+def percentiles(point: float, draws: Array, *, unit: str, n: int, reason: Code) -> Estimate:
     """A number with its 5th and 95th bootstrap percentile."""
     if not np.isfinite(point):
         return not_assessed(reason, unit=unit, n=n)
@@ -294,14 +313,14 @@ def _alpha(tables: ItemTables) -> Estimate:
     metric = "nominal" if tables.item.scale == "nominal" else "ordinal"
     value = alpha_of(joint + joint.T, metric=metric)  # type: ignore[arg-type]
     if not np.isfinite(value):
-        return not_assessed("answers do not vary", unit="alpha", n=tables.pairs)
+        return not_assessed(ANSWERS_CONSTANT, unit="alpha", n=tables.pairs)
     return Estimate(value=tidy(value), n=tables.pairs, unit="alpha")
 
 
 def _skill(numbers: ItemNumbers, n: int) -> Estimate:
     mae, constant = float(numbers.mae[0]), float(numbers.constant[0])
     if not (np.isfinite(mae) and np.isfinite(constant)) or constant <= 0:
-        return not_assessed("a constant answer makes no error", unit="skill", n=n)
+        return not_assessed(CONSTANT_IS_RIGHT, unit="skill", n=n)
     return Estimate(value=tidy(1 - mae / constant), n=n, unit="skill")
 
 
@@ -319,7 +338,7 @@ def item_card(
     if own is not None and own_point is not None and own.pairs:
         value = float(own_point.kappa[0])
         human_kappa = percentiles(
-            value, own_draws, unit="kappa", n=own.pairs, reason="answers do not vary"
+            value, own_draws, unit="kappa", n=own.pairs, reason=ANSWERS_CONSTANT
         )
         human_skill = _skill(own_point, own.pairs)
     mae_se = spread(draws["mae"])
@@ -339,11 +358,9 @@ def item_card(
             n=n,
             unit="share",
         ),
-        bias=percentiles(
-            float(point.bias[0]), draws["bias"], unit="share", n=n, reason="no answer"
-        ),
+        bias=percentiles(float(point.bias[0]), draws["bias"], unit="share", n=n, reason=NO_ANSWER),
         kappa=percentiles(
-            float(point.kappa[0]), draws["kappa"], unit="kappa", n=n, reason="answers do not vary"
+            float(point.kappa[0]), draws["kappa"], unit="kappa", n=n, reason=ANSWERS_CONSTANT
         ),
         alpha=_alpha(tables),
         human_kappa=human_kappa,
@@ -433,13 +450,13 @@ def survey_agreement(
     )
     asked = [k for k, t in enumerate(tables) if t.asked.any()]
     n = int((np.bincount(pairs.unit, minlength=units) > 0).sum()) if len(pairs.unit) else 0
-    answered = not_assessed("people answered no item", unit="share", n=n)
+    answered = not_assessed(NO_ITEM_ANSWERED, unit="share", n=n)
     if asked:
         shares = [float(item_numbers(tables[k], one).answered[0]) for k in asked]
         answered = Estimate(value=tidy(float(np.mean(shares))), n=n, unit="share")
-    empty = not_assessed("no valid answer on both sides", unit="kappa", n=n)
+    empty = not_assessed(NO_VALID_ANSWER, unit="kappa", n=n)
     if not used or clusters < 2:
-        reason = "no valid answer on both sides" if not used else "one task alone: no bounds"
+        reason = NO_VALID_ANSWER() if not used else ONE_TASK()
         return SurveyResult(
             Component(value=None, status="not_assessed", reason=reason),
             cards,
@@ -470,14 +487,10 @@ def survey_agreement(
         detail={"worst_case": Estimate(value=tidy(100 * (1 - worst)), n=n)},
     )
     rated = [k for k in used if np.isfinite(points[k].kappa[0])]
-    kappa = _overall(rated, points, replicated, "kappa", n, "answers do not vary")
+    kappa = _overall(rated, points, replicated, "kappa", n, ANSWERS_CONSTANT)
     signed = [k for k in used if items[k].scale == "ordinal"]
-    bias = _overall(signed, points, replicated, "bias", n, "no ordinal item", unit="share")
-    missing_own = (
-        "no second person rated the same transcript"
-        if design == "same-transcript"
-        else "needs a task that people rated in two batches"
-    )
+    bias = _overall(signed, points, replicated, "bias", n, NO_ORDINAL_ITEM, unit="share")
+    missing_own = NO_SECOND_RATER if design == "same-transcript" else NO_SECOND_BATCH
     human_kappa = not_assessed(missing_own, unit="kappa")
     common = [k for k in rated if k in human_points and np.isfinite(human_points[k].kappa[0])]
     if common and own is not None:
@@ -506,7 +519,7 @@ def _overall(
     replicated: Mapping[int, Mapping[str, Array]],
     field: str,
     n: int,
-    reason: str,
+    reason: Code,
     unit: str = "kappa",
 ) -> Estimate:
     if not keys:
@@ -521,7 +534,7 @@ def _overall(
 class SurveySide:
     """A simulator's answers beside the people's, or the reason why there are none."""
 
-    reason: str | None
+    reason: Reason | None
     pairs: Pairs | None = None
     own: Pairs | None = None
     items: tuple[Item, ...] = ()
@@ -542,19 +555,19 @@ def survey_side(
     the task whose turns are the same. Two people are paired in the same design.
     """
     if not result.design.paired:
-        return SurveySide("answers are compared on the same tasks only (paired design)")
+        return SurveySide(ANSWERS_UNPAIRED())
     human = result.reference.frame
     theirs = sheets(human)
     items = items_for(theirs)
     if not items:
-        return SurveySide("people answered no survey")
+        return SurveySide(NO_SURVEY())
     unit, levels = _units(human, result), levels_of(theirs, items)
     file = surveys.get(name) if surveys is not None else None
     # What a corpus declares holds for its survey files, not for the answers of a simulator's runs.
     declared = options.survey_files if file is not None else None
     design: SurveyDesign = options.survey_design or declared or "same-task"
     if result.reference.aggregated and (file is not None or design == "same-transcript"):
-        return SurveySide(f"{NO_SESSIONS}, and the survey is paired by session")
+        return SurveySide(AGGREGATE_BY_SESSION())
     same = design == "same-transcript"
     label = transcript_labels(human) if same else None
     if file is not None:
@@ -563,20 +576,13 @@ def survey_side(
         sim = sheets(result.frame)
         if not any(sim):
             return SurveySide(
-                "no survey files given (--surveys DIR)"
-                if surveys is None
-                else f"there is no survey_comparable_{name}.json among the surveys"
+                NO_SURVEY_FILES() if surveys is None else SURVEY_FILE_MISSING(label=name)
             )
         both = (label, transcript_labels(result.frame)) if label is not None else None
         other = levels_of(sim, items)
         pairs = by_task(unit, levels, _units(result.frame, result), other, both)
     if not len(pairs.unit):
-        return SurveySide(
-            "no two sessions of a task are the same transcript (--survey-design same-task "
-            "compares answers on the task)"
-            if same and file is None
-            else "the survey names no session of the reference"
-        )
+        return SurveySide(NO_SAME_TRANSCRIPT() if same and file is None else SURVEY_OF_OTHERS())
     second = surveys.get(HUMAN_EVAL) if surveys is not None else None
     if same and second is not None:
         own: Pairs | None = by_session(human, unit, levels, second, items)

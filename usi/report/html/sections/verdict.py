@@ -48,7 +48,7 @@ def context(one: One) -> dict[str, Any]:
         "figure": Markup(draw(figures.components(one.source.card, card, one.verdict))),
         "rows": _rows(one),
         "missing": [
-            (name, f"{one.c}/components/{name}/reason")
+            (name, f"{one.c}/components/{name}/reason/text")
             for name in COMPONENTS
             if name in card.components and not card.components[name].ok
         ],

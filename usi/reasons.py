@@ -1,0 +1,520 @@
+"""Every reason that usi gives: its code, its text and what would mend it, each once.
+
+A reason says why there is no number, why a session was left out, what a reader is warned of, or
+what a check of the gate found. Programs compare `Reason.code`; people read `Reason.text`. To add a
+reason, add one `Code` below and call it with the parameters that its text names::
+
+    NO_TASKS = Code("no_tasks", "{side} sessions name no task", "data", "add `task_id`")
+    ...
+    not_assessed(NO_TASKS, side="human")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any, Literal
+
+Kind = Literal["data", "rescore", "tasks", "runs", "nothing"]
+"""What would mend it: other data, another scoring, more tasks, more runs, or nothing would."""
+Value = str | int | float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A code with its parameters, and the text that both make.
+
+    Attributes
+    ----------
+    code
+        Name of a `Code`; stable, and what programs decide by.
+    text
+        One sentence for people; its wording may change.
+    parameters
+        What the text was filled with: names, counts, numbers.
+    cause
+        The reason behind this one, where it follows from another.
+    """
+
+    code: str
+    text: str
+    parameters: Mapping[str, Value] = field(default_factory=dict, hash=False)
+    cause: Reason | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def root(self) -> Reason:
+        """The reason that all the others follow from."""
+        return self if self.cause is None else self.cause.root
+
+    def is_a(self, *codes: Code) -> bool:
+        """Whether it has one of these codes."""
+        return self.code in {code.name for code in codes}
+
+
+@dataclass(frozen=True)
+class Code:
+    """A reason without its parameters.
+
+    Parameters
+    ----------
+    name
+        Stable and unique, lower case with underscores.
+    template
+        Text with the parameters in braces, as for `str.format`; ``{cause}`` is another reason.
+    kind, way
+        What would mend it and how, for the advice of the gate; ``None`` where the text says all.
+    alone
+        Whether the advice says the reason, too, so that it stands without the text.
+
+    Examples
+    --------
+    >>> reason = Code("few_runs", "{have} runs, {least} are needed")(have=1, least=2)
+    >>> reason.code, reason.text, reason.parameters
+    ('few_runs', '1 runs, 2 are needed', {'have': 1, 'least': 2})
+    """
+
+    name: str
+    template: str
+    kind: Kind | None = None
+    way: str | None = None
+    alone: bool = False
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names that the text needs, in its order."""
+        return names_in(self.template)
+
+    def __call__(self, *, cause: Reason | None = None, **parameters: Any) -> Reason:
+        """The reason for these parameters, and what it follows from.
+
+        Raises
+        ------
+        TypeError
+            Where a parameter is missing or unknown: a defect of usi.
+        """
+        needed = set(self.parameters)
+        if parameters.keys() != needed - {"cause"} or ("cause" in needed and cause is None):
+            raise TypeError(f"{self.name} needs {self.parameters}, not {tuple(parameters)}")
+        plain = {name: _plain(value) for name, value in parameters.items()}
+        return Reason(self.name, self.template.format(**plain, cause=cause), plain, cause)
+
+
+def names_in(template: str) -> tuple[str, ...]:
+    """Names of the parameters of a text, each once, in its order."""
+    found = (name for _, name, _, _ in Formatter().parse(template) if name)
+    return tuple(dict.fromkeys(found))
+
+
+def _plain(value: Any) -> Value:
+    """A number of Python in place of one of numpy; what is no number, as text."""
+    number = value.item() if hasattr(value, "item") else value
+    return number if isinstance(number, int | float) else str(number)
+
+
+def reason_of(told: Code | Reason, parameters: Mapping[str, Any]) -> Reason:
+    """The reason itself, or that of a code with its parameters."""
+    if isinstance(told, Code):
+        return told(**parameters)
+    if parameters:
+        raise TypeError(f"{told.code} has its parameters already")
+    return told
+
+
+def remedy(reason: Reason, **more: Value) -> tuple[Kind, str] | None:
+    """What would mend a reason, and how; ``None`` where nothing general can be said.
+
+    Parameters
+    ----------
+    reason
+        The remedy is that of its root.
+    more
+        Parameters that the reason does not know: ``resampled``, what is resampled, in words.
+    """
+    code = code_of(reason.root)
+    if code is None or code.kind is None or code.way is None:
+        return None
+    way = code.way.format(**{**more, **reason.root.parameters})
+    return code.kind, way if code.alone else f"{reason}; {way}"
+
+
+def code_of(reason: Reason) -> Code | None:
+    """The code of a reason; ``None`` where it is of another version of usi."""
+    return CODES.get(reason.code)
+
+
+# No value, or no honest one: features.
+NO_VALUE = Code("no_value", "no session of {who} has a value")
+NO_SESSION_VALUE = Code("no_session_value", "no session has a value")
+NO_HUMAN_VALUE = Code("no_human_value", "no human session has a value")
+NOT_BY_MEANS = Code(
+    "not_by_means", "an interval scale is compared by its distribution, not by means"
+)
+NO_RELATIVE_GAP = Code("no_relative_gap", "an interval scale has no relative gap")
+FEW_HUMAN_HITS = Code(
+    "few_human_hits", "{hits} human sessions show it, at least {least} are needed"
+)
+FEW_HUMAN_MISSES = Code(
+    "few_human_misses", "{hits} human sessions show it not, at least {least} are needed"
+)
+PEOPLE_CONSTANT = Code("people_constant", "people do not vary in it")
+NOT_IN_SET = Code("not_in_set", "not in the set of features that the corpus fixes")
+NO_WORD_LISTS = Code("no_word_lists", "language: no word lists for {languages}")
+NO_STAMPS = Code("no_time_stamps", "no time stamps")
+STAMPS_OUT_OF_ORDER = Code(
+    "time_stamps_out_of_order", "no time stamps that lie after those of the agent's messages"
+)
+PAIRED_ONLY = Code("paired_only", "follows the task, not the user: scored in paired designs only")
+NEITHER_COMPARED = Code("neither_compared", "neither side shows it in what is compared")
+NEITHER_SHOWS = Code("neither_shows", "neither side shows it")
+SIDE_EMPTY = Code("side_empty", "a side has no value")
+NO_VALUE_ON_BOTH = Code("no_value_on_both", "no value on both sides")
+ONE_SIDE_ALONE = Code("one_side_alone", "the reference stands on one side alone")
+HARNESS = Code("harness", "a property of the harness, never scored")
+
+# Dimensions, components, index.
+FEW_FEATURES = Code("few_features", "{scored} of its {declared} features can be scored")
+FEW_FEATURES_UNPAIRED = Code(
+    "few_features_unpaired",
+    "{scored} of its {declared} features can be scored in an unpaired design",
+)
+FEATURES_RARE = Code(
+    "features_rare",
+    "too few of its features occur in what is compared",
+    "tasks",
+    "compare more sessions: its features hardly occur in those that are compared",
+)
+ONE_UNIT = Code(
+    "one_unit",
+    "one {unit} alone: nothing to resample, so no bounds",
+    "tasks",
+    "sessions of at least two {resampled}, and of many for bounds",
+)
+FEW_SESSIONS_SHOW = Code(
+    "few_sessions_show",
+    "too few sessions show it for a bound",
+    "tasks",
+    "more sessions, best on more {resampled}",
+)
+FEW_SIMULATOR_SESSIONS = Code(
+    "few_simulator_sessions",
+    "{have} simulator sessions, an index needs at least {least}",
+    "runs",
+    "{least} sessions of the simulator (now {have})",
+)
+COMPONENT_MISSING = Code("component_missing", "{component} is not assessed ({cause})")
+COMPONENTS_MISSING = Code("components_missing", "{missing}")
+COMPONENT_NOT_ASSESSED = Code("component_not_assessed", "{component} is not assessed")
+ANCHOR_WITHOUT = Code("anchor_without", "{component}: {cause}")
+NOT_ASSESSED = Code("not_assessed", "not assessed")
+
+# Outcome.
+NO_OUTCOMES = Code("no_outcomes", "no outcomes")
+NO_HUMAN_OUTCOME = Code(
+    "no_human_outcome",
+    "no human session has an outcome",
+    "data",
+    "no rewards on the human side: add `reward` (or `outcome`) to the human sessions",
+    alone=True,
+)
+NO_SIMULATED_OUTCOME = Code(
+    "no_simulated_outcome",
+    "no simulated session has an outcome",
+    "data",
+    "no rewards on the simulator's side: grade its runs and add `reward` (or `outcome`)",
+    alone=True,
+)
+REWARDS_NOT_BINARY = Code(
+    "rewards_not_binary",
+    "rewards other than 0 and 1 (such as {example:g}): declare what counts as success "
+    "(--success-at)",
+    "rescore",
+    "score again with --success-at N",
+)
+OTHER_AGENT = Code(
+    "other_agent",
+    "people talked to another agent ({people}) than the simulator ({simulator}): success is "
+    "compared with one agent and version on both sides (--other-agent to do so all the same)",
+    "data",
+    "run the simulator with the agent that people talked to, or score again with --other-agent",
+)
+TASKS_DIFFER = Code(
+    "tasks_differ",
+    "tasks differ: success is compared only within declared strata (--strata COLUMN)",
+    "rescore",
+    "run the simulator on the people's tasks, or score again with --strata COLUMN",
+)
+NO_COMMON_BIN = Code(
+    "no_common_bin",
+    "no bin has outcomes on both sides",
+    "data",
+    "add rewards for tasks of the same difficulty on both sides",
+)
+BIN_EMPTY = Code("bin_empty", "no outcome in this bin")
+BIN_ONE_SIDED = Code("bin_one_sided", "no outcome on both sides in this bin")
+SUCCESS_CONSTANT = Code("success_constant", "reward or perceived success does not vary")
+NO_FAILURES = Code("no_failures", "no session with reward 0")
+NO_REFUSALS = Code("no_refusals", "no refusal well explained")
+
+# Design, batches, floors, subgroups.
+COVERAGE_UNPAIRED = Code("coverage_unpaired", "coverage has no meaning in an unpaired design")
+ICC_SIZES = Code("icc_sizes", "needs at least 2 tasks, and tasks with at least 2 sessions")
+CONSTANT = Code("constant", "it does not vary")
+TWO_BATCHES = Code("two_batches", "needs two human batches")
+BATCHES_UNPAIRED = Code("batches_unpaired", "batches are not compared in unpaired designs")
+PEOPLE_ALONE = Code("people_alone", "people alone")
+BATCH_TOO_SMALL = Code("batch_too_small", "a single run or batch is too small for every component")
+ONE_BATCH = Code(
+    "one_batch", "people are compared with each other over at least two batches of the same tasks"
+)
+NO_SHARED_TASKS = Code("no_shared_tasks", "no tasks are known that the {batches} batches share")
+BATCHES_SHARE_LITTLE = Code(
+    "batches_share_little",
+    "people are compared batch by batch ({batches}), and some two of these batches share too "
+    "little for every component",
+)
+BATCHES_SHARE_LITTLE_MOST = Code(
+    "batches_share_little_most",
+    "people are compared batch by batch (the {most} largest of {batches}), and some two of these "
+    "batches share too little for every component",
+)
+AGGREGATE = Code(
+    "aggregate_reference",
+    "the reference is an aggregate: it holds sums by task and no session",
+    "rescore",
+    "score against the corpus itself, not its aggregate",
+)
+TWO_DOMAINS = Code("two_domains", "needs {least} human sessions in each of two domains at least")
+DOMAINS_TOO_SMALL = Code("domains_too_small", "no domain has enough people for the dimensions")
+NO_AGENT_MESSAGES = Code(
+    "no_agent_messages", "a session table holds no message of the agent to echo"
+)
+SUBGROUP_EMPTY = Code("subgroup_empty", "no session of the {who}")
+NO_USER_TURNS = Code(
+    "no_user_turns", "no session of this simulator has a user turn: nothing can be scored"
+)
+
+# Survey.
+NO_SURVEY = Code(
+    "no_survey",
+    "people answered no survey",
+    "data",
+    "add survey answers of people (`survey` in the sessions, or --surveys DIR)",
+)
+SURVEY_ABSENT = Code("survey_absent", "no survey")
+SURVEY_ELSEWHERE = Code("survey_elsewhere", "see human_kappa of the simulators")
+ANSWERS_CONSTANT = Code("answers_constant", "answers do not vary")
+CONSTANT_IS_RIGHT = Code("constant_is_right", "a constant answer makes no error")
+NO_ANSWER = Code("no_answer", "no answer")
+NO_ITEM_ANSWERED = Code("no_item_answered", "people answered no item")
+NO_VALID_ANSWER = Code("no_valid_answer", "no valid answer on both sides")
+ONE_TASK = Code("one_task", "one task alone: no bounds")
+NO_ORDINAL_ITEM = Code("no_ordinal_item", "no ordinal item")
+NO_SECOND_RATER = Code(
+    "no_second_rater",
+    "no second person rated the same transcript",
+    "data",
+    "let other people rate the same sessions once more",
+)
+NO_SECOND_BATCH = Code(
+    "no_second_batch",
+    "needs a task that people rated in two batches",
+    "data",
+    "let other people rate the same sessions once more",
+)
+
+ANSWERS_UNPAIRED = Code(
+    "answers_unpaired", "answers are compared on the same tasks only (paired design)"
+)
+AGGREGATE_BY_SESSION = Code(
+    "aggregate_by_session",
+    "the reference is an aggregate: it holds sums by task and no session, and the survey is "
+    "paired by session",
+    "rescore",
+    "score against the corpus itself, not its aggregate",
+)
+NO_SURVEY_FILES = Code("no_survey_files", "no survey files given (--surveys DIR)")
+SURVEY_FILE_MISSING = Code(
+    "survey_file_missing", "there is no survey_comparable_{label}.json among the surveys"
+)
+NO_SAME_TRANSCRIPT = Code(
+    "no_same_transcript",
+    "no two sessions of a task are the same transcript (--survey-design same-task compares "
+    "answers on the task)",
+)
+SURVEY_OF_OTHERS = Code("survey_of_others", "the survey names no session of the reference")
+NO_COMMON_ITEM = Code(
+    "no_common_item", "people answered no item of a conversation that the survey file names"
+)
+NO_FIRST_BATCH = Code(
+    "no_first_batch", "{label} names no conversation of batch 1 with an answered survey"
+)
+
+# The published index.
+NO_SHARED_TASK = Code("no_shared_task", "no batch shares a task")
+NO_SHARED_TASK_PAIRS = Code("no_shared_task_pairs", "no two batches share a task")
+ONE_BATCH_PUBLISHED = Code(
+    "one_batch_published",
+    "the human row compares batches of people with each other, and the reference has one",
+)
+NO_REWARD = Code("no_reward", "no session of {who} has a reward")
+INDEX_LACKS = Code(
+    "index_lacks",
+    "the index needs the four dimensions and the outcome of at least one batch: {cause}",
+)
+
+# Episodes and reviews.
+NO_CHECKS = Code("no_checks", "no session with reward 1 has trajectory checks")
+NOT_REVIEWED = Code(
+    "not_reviewed",
+    "the transcripts hold no review of the simulated user",
+    "data",
+    "review the runs with the harness (tau2 review), which notes such errors",
+)
+
+# Two-sample tests, distances, signs of gaming.
+FEW_FOR_DISTANCE = Code(
+    "few_for_distance",
+    "needs {least} sessions a side where the feature is defined, there are {have}",
+)
+HUMAN_CONSTANT = Code("human_constant", "the human value never varies")
+FEW_VARYING = Code("few_varying", "needs {least} features that vary among people, there are {have}")
+FEW_FOR_CORRELATION = Code("few_for_correlation", "needs {least} sessions a side, there are {have}")
+TWO_VARYING = Code("two_varying", "fewer than 2 features vary on both sides")
+NO_PAIR_DEFINED = Code("no_pair_defined", "no pair of features is defined together")
+FEW_HITS = Code("few_hits", "needs {least} hits on each side and turns in and out of the context")
+FOLD_FAILURE = Code("fold_failure", "fold failure: AUC {auc:.2f} is below {least:.2f}")
+
+NO_SHARED_BATCHES = Code("no_shared_batches", "needs at least two batches of the same tasks")
+FROZEN_MAP = Code(
+    "frozen_map",
+    "the frozen difficulty map holds the airline and retail tasks of tau-bench only; give "
+    "--difficulty self or --difficulty FILE",
+)
+POOL_SMALL = Code(
+    "pool_small",
+    "a task needs at least {least} simulator runs in all files together for a difficulty of its "
+    "own; give more runs, --difficulty frozen or --difficulty FILE",
+)
+POOL_OF_OTHERS = Code("pool_of_others", "the difficulty file does not name these tasks")
+LEVEL_EMPTY = Code("level_empty", "no graded session of level {level}")
+FEW_FOR_CLASSIFIER = Code(
+    "few_for_classifier", "needs at least {least} sessions a side, there are {have}"
+)
+NO_FEATURE_VARIES = Code("no_feature_varies", "no feature varies")
+FOLD_ONE_SIDED = Code(
+    "fold_one_sided", "a fold holds one side only: tasks of the two sides do not mix"
+)
+NOT_SCORABLE = Code("not_scorable", "{message}")
+SIDE_NOT_SCORABLE = Code("side_not_scorable", "{label}: {cause}")
+
+# Trials of agents.
+ALL_TIE = Code("all_tie", "all agents tie under one of the users")
+FEW_SEEDS = Code("few_seeds", "needs at least 2 user and 2 agent seeds")
+SUCCESS_FIXED = Code("success_fixed", "success never varies within a task")
+FEW_AGENT_SEEDS = Code("few_agent_seeds", "pass^{k} needs {k} agent seeds, there are {have}")
+FEW_USER_SEEDS = Code("few_user_seeds", "pass^{k} needs {k} user seeds, there are {have}")
+FEW_OF_BOTH_SEEDS = Code("few_of_both_seeds", "needs {k} user and {k} agent seeds")
+NO_TASK_TRIALS = Code("no_task_trials", "no task has {k} graded trials")
+FEW_TRIALS = Code("few_trials", "{few} of {tasks} tasks have fewer than {k} graded trials")
+
+# Operational logs.
+NO_EVENTS = Code(
+    "no_events",
+    "a session table holds no sequence of events: score the logs themselves",
+    "rescore",
+    "score the logs themselves, not session tables",
+)
+FEW_CASES = Code("few_cases", "needs {real} real and {simulated} simulated cases")
+NO_ENDED_CASE = Code("no_ended_case", "a side has no case that ended")
+FEW_PAIRS = Code("few_pairs", "{have} cases have both, {least} are needed")
+ONE_CONSTANT = Code("one_constant", "one of the two does not vary")
+OTHER_COMPONENTS = Code("other_components", "other components can be assessed without")
+FEW_SIMULATED_CASES = Code(
+    "few_simulated_cases",
+    "{have} simulated cases, an index needs at least {least}",
+    "runs",
+    "{least} sessions of the simulator (now {have})",
+)
+FEW_COMPONENTS = Code("few_components", "{have} of {all} components can be assessed")
+FEW_RATED = Code("few_rated", "too few rated cases for bounds")
+REAL_FEW_FEATURES = Code(
+    "real_few_features", "too few features of the real log, or too few cases for halves of it"
+)
+REAL_FEW_ENDS = Code("real_few_ends", "the real log says of too few cases how they ended")
+REAL_NO_SATISFACTION = Code(
+    "real_no_satisfaction", "satisfaction is not compared within the real log"
+)
+NOTHING_TO_COMPARE = Code("nothing_to_compare", "nothing to compare")
+SATISFACTION_NOT_REAL = Code(
+    "satisfaction_not_real",
+    "the real log has no satisfaction as a number, and nothing stands in for it",
+)
+SATISFACTION_NOT_SIMULATED = Code(
+    "satisfaction_not_simulated",
+    "the simulated log has no satisfaction as a number, and nothing stands in for it",
+)
+FEW_RATED_CASES = Code("few_rated_cases", "fewer than {least} rated cases on a side")
+SATISFACTION_CONSTANT = Code("satisfaction_constant", "people do not vary in their satisfaction")
+
+# What a check of the gate rests on and does not find.
+NOT_ON_CARD = Code("not_on_card", "not on the scorecard")
+NO_BOUNDS = Code(
+    "no_bounds", "no bounds", "rescore", "score again with the profile robust, which has bounds"
+)
+NO_BOUNDS_ON_CARD = Code(
+    "no_bounds_on_card",
+    "no bounds on the scorecard",
+    "rescore",
+    "score again with the profile robust, which has bounds",
+)
+MEAN_OF_FEWER = Code(
+    "mean_of_fewer",
+    "{components} not assessed, and a mean over fewer components is another quantity",
+)
+NO_SUBGROUPS = Code(
+    "no_subgroups",
+    "the scorecard has no subgroups by {by}",
+    "rescore",
+    "score again with --by {by} (the sessions must have the field {by})",
+)
+NO_SECOND_RATING = Code(
+    "no_second_rating",
+    "no second human rating",
+    "data",
+    "let other people rate the same sessions once more",
+)
+HUMANS_UNKNOWN = Code("humans_unknown", "the humans' own agreement is not known: {cause}")
+HUMANS_AT_CHANCE = Code(
+    "humans_at_chance",
+    "people agree among themselves no better than by chance (kappa {kappa:.2f}), so that this "
+    "survey can't tell a judge from a guesser",
+    "data",
+    "another survey: no number of answers to this one tells a judge from a guesser",
+)
+NO_USER_REVIEW = Code(
+    "no_user_review",
+    "the transcripts hold no review of the user",
+    "data",
+    "review the runs with the harness (tau2 review), which notes such errors",
+)
+NO_TWO_SAMPLE = Code(
+    "no_two_sample",
+    "no two-sample test: score again without --c2st off",
+    "rescore",
+    "score again without --c2st off",
+)
+NO_NGRAMS = Code(
+    "no_ngrams",
+    "no 3-gram distance on the scorecard: score the logs themselves",
+    "rescore",
+    "score the logs themselves, not session tables",
+)
+
+CODES: dict[str, Code] = {
+    value.name: value for value in list(globals().values()) if isinstance(value, Code)
+}
+"""Every code by its name."""
