@@ -30,6 +30,7 @@ from usi.extraction.extract import extract_table
 from usi.extraction.profile import PROFILES, get_specs
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable
+from usi.options import ScoreOptions
 from usi.phantom import (
     at_strength,
     default_tasks,
@@ -40,7 +41,7 @@ from usi.phantom import (
     realise,
 )
 from usi.reasons import NEITHER_SHOWS, NO_SURVEY
-from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile, profile_names
 from usi.scoring.published.calibration import binned_gap
 from usi.scoring.published.score import dice, dimension_score

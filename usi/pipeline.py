@@ -18,8 +18,8 @@ from usi.errors import UsageError, unknown_name
 from usi.extraction.extract import extract_table
 from usi.extraction.table import SessionTable
 from usi.loading import LoadNotes, LoadOptions, open_sessions
-from usi.loading.options import MAX_RECORD
 from usi.loading.stream import is_frame, open_frame
+from usi.options import MAX_RECORD, RunIds, ScoreOptions
 from usi.provenance.record import sha256_bytes
 from usi.records import Session, Side
 from usi.scoring.agents import require_same_agent
@@ -33,6 +33,7 @@ from usi.scoring.assembly import (
     read_people,
     with_declared,
 )
+from usi.scoring.context import ScoreContext
 from usi.scoring.inputs import (
     ReadFile,
     SideInput,
@@ -40,7 +41,6 @@ from usi.scoring.inputs import (
     split_by_simulator,
     with_keys,
 )
-from usi.scoring.options import RunIds, ScoreContext, ScoreOptions
 from usi.scoring.parts import Diagnosis, Studies
 from usi.scoring.people import read_people_of
 from usi.scoring.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
@@ -270,8 +270,8 @@ def score(
     profile
         Scoring profile; default: see `usi.scoring.profiles.default_profile`.
     options
-        All choices at once; or name single ones: ``difficulty``, ``run_ids``, ``human_source``,
-        ``surveys``, ``domain``, ``name``, ``format``, ``seed``, ``robust``.
+        All choices at once; or name single ones by the name of the flag, such as ``difficulty``,
+        ``run_ids``, ``sim_runs``, ``by``, ``seed`` (all: `usi.options.ScoreOptions`).
 
     Returns
     -------
@@ -315,10 +315,10 @@ def score_with_tables(
     """
     options = options or ScoreOptions()
     say = stage or (lambda text: None)
-    chosen = get_profile("log" if profile is None and options.log else profile)
+    chosen = get_profile("log" if profile is None and options.of_logs else profile)
     if chosen.subject == "logs":
         return _score_logs(simulators, human, chosen, options)
-    if options.log is not None:
+    if options.of_logs:
         raise UsageError(f"a log's configuration was given, and the profile is {chosen.name!r}")
     say("reading the human reference ...")
     reference, people = read_people(human, chosen.name, options)
@@ -326,8 +326,7 @@ def score_with_tables(
     say("reading the simulators ...")
     candidates = read_candidates(simulators, chosen.name, options)
     say("scoring ...")
-    other = options.robust is not None and options.robust.other_agent
-    require_same_agent(people.tables[""], candidates.tables, allowed=other)
+    require_same_agent(people.tables[""], candidates.tables, allowed=options.other_agent)
     surveys, files, where = find_surveys(reference, candidates, options)
     if options.difficulty not in ("frozen", "self", "none"):
         files.append(difficulty_file(options.difficulty))

@@ -13,9 +13,9 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_profile
 from usi.reasons import COVERAGE_UNPAIRED, NOT_ASSESSED, SURVEY_ABSENT
 from usi.scoring.robust.card_parts import Extras, components, index_of, outcome_numbers
-from usi.scoring.robust.options import MIN_CLUSTERS
 from usi.scoring.robust.simulator_card import few_clusters, wires_of
 from usi.scoring.robust.study import Study
+from usi.scoring.robust.thresholds import MIN_CLUSTERS
 from usi.scoring.scorecard import Component, HumanCard, Index, Scorecard, SimulatorCard, Sizes
 
 _NONE = Component(value=None, status="not_assessed", reason=SURVEY_ABSENT())

@@ -11,11 +11,11 @@ from study.cells import Cell, people, simulator
 from study.light import light_card, verdicts
 from study.truth import Truth
 from usi.extraction.profile import get_specs
+from usi.options import RobustOptions
 from usi.phantom import TaskSet, draw, phantom_table, sample_tasks
 from usi.scoring.robust.bounds import lower_upper, mean_score
 from usi.scoring.robust.card_parts import outcome_numbers
 from usi.scoring.robust.difficulty import Pool, pool_cutoffs
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference, reference
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.terms import PARTS

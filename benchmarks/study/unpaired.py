@@ -9,9 +9,9 @@ from study.cells import Cell, people, simulator
 from study.paired import REPLICATES, Row, row_of, task_seed
 from study.truth import Truth
 from usi.extraction.profile import get_specs
+from usi.options import RobustOptions
 from usi.phantom import PhantomSpec, TaskSet, draw, phantom_table, sample_tasks
 from usi.scoring.robust.difficulty import CUTOFFS, interval_labels
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import reference
 from usi.scoring.robust.study import study
 

@@ -174,7 +174,6 @@ def test_an_aggregate_scores_and_gates_as_its_corpus(
 ) -> None:
     from usi.decisions.criteria import tier
     from usi.decisions.decide import gate_scorecard
-    from usi.scoring.robust.options import RobustOptions
 
     human = phantom.human
     if batches == 1:
@@ -183,10 +182,10 @@ def test_an_aggregate_scores_and_gates_as_its_corpus(
         human.write_text(text.replace('"batch":3', '"batch":1'))
     path = tmp_path / "aggregate.parquet"
     write_aggregate(build_aggregate(resolve(human)), path)
-    robust = RobustOptions(design=design, replicates=200, c2st="off")
+    choices = {"design": design, "replicates": 200, "c2st": "off"}
     sims = [phantom.simulators["mild"], phantom.simulators["polite"]]
     cards = [
-        usi.score(sims, human=side, profile="robust", surveys=None, robust=robust)
+        usi.score(sims, human=side, profile="robust", surveys=None, **choices)
         for side in (human, path)
     ]
     parts = [[s.model_dump(mode="json") for s in card.simulators] for card in cards]

@@ -31,7 +31,6 @@ from usi.reasons import (
     TASKS_DIFFER,
     Reason,
 )
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.scorecard import FeatureScore, Index, Sizes
 
 
@@ -130,7 +129,7 @@ def test_a_scorecard_of_people_without_rewards(tmp_path: Path) -> None:
     people = tmp_path / "people.jsonl"
     people.write_text("".join(json.dumps(row) + "\n" for row in rows))
     made = usi.score(files.simulators["copy"], people,
-                     robust=RobustOptions(replicates=100, c2st="off"))  # fmt: skip
+                     replicates=100, c2st="off")  # fmt: skip
     texts = [need.text for need in gate_scorecard(made, tier("B")).needed]
     assert (
         "outcome is not assessed: no rewards on the human side: add `reward` (or `outcome`) to "

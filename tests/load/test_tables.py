@@ -13,7 +13,7 @@ import pytest
 import usi
 from usi.errors import InputError, InputErrors, UsageError
 from usi.loading import LoadOptions, open_sessions
-from usi.loading.formats.table import parse_map
+from usi.options import parse_map
 
 MAP = {"session": "conv", "role": "who", "text": "said", "reward": "ok", "task": "job"}
 ROWS = [

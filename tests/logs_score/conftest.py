@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from usi.logs.inputs import LogChoices
+from usi.options import ScoreOptions
 from usi.phantom.log_build import build_phantom_logs
 from usi.phantom.log_spec import load_log_phantom
-from usi.scoring.options import ScoreOptions
-from usi.scoring.robust.options import RobustOptions
 
 
 def options(config, *, replicates=300, c2st="off", **log):
-    own = LogChoices(config=str(config), **log)
-    return ScoreOptions(log=own, robust=RobustOptions(replicates=replicates, c2st=c2st))
+    return ScoreOptions(log_config=str(config), replicates=replicates, c2st=c2st, **log)
 
 
 @pytest.fixture(scope="session")

@@ -13,12 +13,10 @@ from scipy.stats import wasserstein_distance
 from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.logs.case_mix import standardised
-from usi.logs.inputs import LogChoices
 from usi.logs.window import window_warnings
+from usi.options import ScoreOptions
 from usi.pipeline import score
 from usi.provenance.signature import parse
-from usi.scoring.options import ScoreOptions
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.scorecard import Scorecard
 
 DIMENSIONS = ("conversation", "information", "clarification", "reaction")
@@ -141,9 +139,7 @@ def test_burstiness_is_compared_by_its_distribution(scored, cards):
     plain = score(
         {"memoryless": scored.simulators["memoryless"]},
         scored.human,
-        options=ScoreOptions(
-            log=LogChoices(standardise=False), robust=RobustOptions(replicates=100, c2st="off")
-        ),
+        options=ScoreOptions(standardise=False, replicates=100, c2st="off"),
     ).simulators[0]
     w1 = wasserstein_distance(other, human) / human.std()
     assert plain.features["burstiness"].score.value == pytest.approx(100 * (1 - w1), abs=0.2)
@@ -164,8 +160,8 @@ def test_the_order_of_files_and_cases_changes_nothing(logs, scored, tmp_path):
 
 
 def test_another_cluster(logs, scored):
-    own = replace(options(logs.config), robust=RobustOptions(
-        replicates=100, c2st="off", cluster="month"))  # fmt: skip
+    own = replace(options(logs.config),
+        replicates=100, c2st="off", cluster="month")  # fmt: skip
     part = score([logs.simulators["copy"]], logs.human, options=own).simulators[0]
     assert part.n.clusters == 13  # January to January
     assert any("13 clusters (month)" in reason for reason in part.inconclusive)
@@ -206,7 +202,7 @@ def test_logs_and_conversations_never_meet(logs, scored):
     ],
 )
 def test_choices_that_logs_do_not_have(scored, choices, text):
-    own = ScoreOptions(robust=RobustOptions(c2st="off", replicates=100, **choices))
+    own = ScoreOptions(c2st="off", replicates=100, **choices)
     with pytest.raises(UsageError, match=text):
         score({"copy": scored.simulators["copy"]}, scored.human, profile="log", options=own)
 
@@ -217,7 +213,7 @@ def test_a_component_that_cant_be_measured_is_named(scored):
     blank = [pl.lit(None, dtype=pl.Int64).alias(name) for name in gone]
     table = scored.simulators["copy"]
     table = replace(table, frame=table.frame.with_columns(blank))
-    own = ScoreOptions(robust=RobustOptions(c2st="off", replicates=100))
+    own = ScoreOptions(c2st="off", replicates=100)
     part = score({"copy": table}, scored.human, profile="log", options=own).simulators[0]
     assert part.components["clarification"].status == "not_assessed"
     assert part.index.terms == 4
@@ -235,9 +231,7 @@ def test_satisfaction_is_compared_where_both_have_it(scored):
 
     human, ours = rated(scored.human, 0)
     copy, theirs = rated(scored.simulators["copy"], 1)
-    own = ScoreOptions(
-        robust=RobustOptions(c2st="off", replicates=100), log=LogChoices(standardise=False)
-    )
+    own = ScoreOptions(c2st="off", replicates=100, standardise=False)
     part = score({"copy": copy}, human, profile="log", options=own).simulators[0]
     by_hand = 100 * (1 - wasserstein_distance(ours, theirs) / 4)
     assert part.components["survey"].value == pytest.approx(by_hand, abs=0.2)
@@ -248,7 +242,7 @@ def test_satisfaction_is_compared_where_both_have_it(scored):
 def test_an_outcome_that_one_side_does_not_tell_is_found_by_the_real_logs_limits(scored):
     table = scored.simulators["copy"]
     mute = replace(table, frame=table.frame.with_columns(pl.lit(None, pl.Float64).alias("reward")))
-    own = ScoreOptions(robust=RobustOptions(c2st="off", replicates=100))
+    own = ScoreOptions(c2st="off", replicates=100)
     part = score({"copy": mute}, scored.human, profile="log", options=own).simulators[0]
     assert any(w.code == "outcome_rule" for w in part.warnings)
     assert part.human_success.value == pytest.approx(0.75, abs=0.02)  # a third quartile
@@ -287,7 +281,7 @@ def test_a_short_window_and_open_cases_are_warned_of():
 
 def test_a_part_of_the_real_log_is_noticed(scored):
     half = replace(scored.human, frame=scored.human.frame.head(1200))
-    own = ScoreOptions(robust=RobustOptions(c2st="off", replicates=100))
+    own = ScoreOptions(c2st="off", replicates=100)
     card = score({"half": half}, scored.human, profile="log", options=own)
     assert any("1,200 of its 1,200 case ids" in w.message for w in card.warnings)
 
@@ -299,7 +293,7 @@ def test_session_tables_score_as_the_logs_do(logs, scored, tmp_path, cards):
         table.write(path)
         paths.append(path)
     assert SessionTable.read(paths[0]).settings
-    own = ScoreOptions(robust=RobustOptions(replicates=300, c2st="off"))
+    own = ScoreOptions(replicates=300, c2st="off")
     card = score([paths[1]], paths[0], profile="log", options=own)
     for name in DIMENSIONS:
         assert value(card.simulators[0], name) == value(cards["copy"], name)

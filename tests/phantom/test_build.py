@@ -12,6 +12,7 @@ import pytest
 
 from usi.extraction.extract import extract_table
 from usi.loading import open_sessions, read_surveys
+from usi.options import ScoreOptions
 from usi.phantom import (
     build_phantom,
     default_tasks,
@@ -24,8 +25,8 @@ from usi.phantom import (
     true_scores,
 )
 from usi.phantom.stream import BLOCK
+from usi.scoring.context import ScoreContext
 from usi.scoring.keys import assign_keys
-from usi.scoring.options import ScoreContext, ScoreOptions
 from usi.scoring.profiles import get_profile
 
 DIMENSIONS = ("conversation", "information", "clarification", "reaction")

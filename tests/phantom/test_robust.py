@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from usi.options import ScoreOptions
 from usi.phantom import default_tasks, draw, get_simulator, load_spec, phantom_table, true_scores
-from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile
 
 COMPONENTS = ("conversation", "information", "clarification", "reaction", "outcome")

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from usi.extraction.spec import IDENTITY_SCHEMA
+from usi.options import RunIds
 from usi.records import Side
 from usi.scoring.keys import assign_keys, split_batch, split_run
-from usi.scoring.options import RunIds
 
 
 def frame(rows: list[dict[str, Any]], layout: str = "tau-usi", domain: str = "x") -> pl.DataFrame:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from score_robust.population import SPECS, difficulty, draw
 
+from usi.options import RobustOptions
 from usi.scoring.robust.bounds import lower_upper, mean_score
 from usi.scoring.robust.card_parts import outcome_numbers
 from usi.scoring.robust.difficulty import Pool
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference, reference
 from usi.scoring.robust.study import study
 from usi.scoring.robust.terms import PARTS

@@ -19,7 +19,6 @@ from usi.loading import open_sessions, write_usi_jsonl
 from usi.phantom import build_phantom
 from usi.reasons import HARNESS, NO_STAMPS, STAMPS_OUT_OF_ORDER
 from usi.records import Session
-from usi.scoring.robust.options import RobustOptions
 
 REASON = "a property of the harness, never scored"
 START = datetime(2026, 8, 1, 12, tzinfo=UTC)
@@ -67,8 +66,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def card(human: Path, simulator: Path, **more: Any) -> Any:
-    robust = RobustOptions(replicates=200, **more)
-    return usi.score([simulator], human=human, profile="robust", surveys=None, robust=robust)
+    return usi.score(
+        [simulator], human=human, profile="robust", surveys=None, replicates=200, **more
+    )
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_real_people_are_slower_than_a_model() -> None:
     found = usi.score(
         [shared("data/tau2/airline_user-grok-4_4x4.json")],
         human=shared("data/star/dialogues_even.tar.xz"),
-        profile="robust", surveys=None, robust=RobustOptions(replicates=100, c2st="off"),
+        profile="robust", surveys=None, replicates=100, c2st="off",
     )  # fmt: skip
     own = latency(found)
     assert 15 < own.human.value < 25

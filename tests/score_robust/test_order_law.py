@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 import usi
 from usi.phantom import build_phantom
-from usi.scoring.robust.options import RobustOptions
 
-CHOICES = {"robust": RobustOptions(replicates=100, c2st="off")}
+CHOICES = {"replicates": 100, "c2st": "off"}
 
 
 @pytest.fixture(scope="module")

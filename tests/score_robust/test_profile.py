@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from score_robust.population import draw, table
 
 from usi.errors import NotScorable, UsageError
+from usi.options import ScoreOptions
 from usi.records import SurveyAnswer
-from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.context import ScoreContext
 from usi.scoring.robust import PROFILE
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.profile import pool_of, study_tables
 from usi.scoring.scorecard import COMPONENTS, Scorecard
 
@@ -30,9 +30,7 @@ def with_survey(frame, seed=0):
 
 
 def score(human, *simulators, surveys=None, difficulty="none", **choices):
-    options = ScoreOptions(
-        difficulty=difficulty, robust=RobustOptions(**{"replicates": 100, **choices})
-    )
+    options = ScoreOptions(difficulty=difficulty, **{"replicates": 100, **choices})
     tables = {f"sim{k}": table(frame) for k, frame in enumerate(simulators)}
     return PROFILE.score_tables(
         table(human), tables, surveys=surveys, options=options, context=ScoreContext()
@@ -54,7 +52,7 @@ def test_identical_bytes_whatever_the_order():
 
 
 def test_another_seed_moves_bounds_and_signature_alone():
-    options = ScoreOptions(difficulty="none", seed=8, robust=RobustOptions(replicates=100))
+    options = ScoreOptions(difficulty="none", seed=8, replicates=100)
     other = PROFILE.score_tables(
         table(HUMAN), {"sim0": table(SIM)}, surveys=None, options=options, context=ScoreContext()
     )
@@ -239,7 +237,7 @@ def test_subgroups():
             draw(40, 2, seed=6, side="simulated", domain="airline", first=500),
         ]
     )
-    card = score(both, sim, subgroups=("domain",)).simulators[0]
+    card = score(both, sim, by=("domain",)).simulators[0]
     groups = {g.value: g for g in card.subgroups}
     assert set(groups) == {"retail", "airline"}
     assert groups["retail"].tasks == 40
@@ -282,7 +280,7 @@ def test_surveys_by_file_and_by_own_answers():
 
 
 def test_sums_hold_no_text_and_are_the_same_in_any_order():
-    options = ScoreOptions(difficulty="none", robust=RobustOptions(replicates=100))
+    options = ScoreOptions(difficulty="none", replicates=100)
     sums = study_tables(table(HUMAN), {"s": table(SIM)}, surveys=None, options=options).sums()
     again = study_tables(
         table(HUMAN.sample(fraction=1, shuffle=True, seed=1)),

@@ -8,8 +8,8 @@ import pytest
 from score_robust.population import draw
 
 from usi.extraction.spec import FeatureSpec
+from usi.options import RobustOptions
 from usi.scoring.robust.card_parts import features
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import reference
 from usi.scoring.robust.study import study
 

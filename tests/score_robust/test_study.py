@@ -8,10 +8,10 @@ import pytest
 from score_robust.population import RATES, SPECS, difficulty, draw
 
 from usi.errors import NotScorable, UsageError
+from usi.options import RobustOptions
 from usi.scoring.robust.batches import batch_ranges
 from usi.scoring.robust.card_parts import label_detail, outcome_numbers
 from usi.scoring.robust.difficulty import Pool
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import only_runs, reference
 from usi.scoring.robust.scorable import session_values
 from usi.scoring.robust.study import study
@@ -131,7 +131,7 @@ def test_outcome_gap_by_hand():
 def test_rewards_need_a_declared_threshold():
     sim = SIM.with_columns(reward=pl.lit(0.5))
     assert "--success-at" in run(HUMAN, sim).reasons["outcome"]
-    result = run(HUMAN, sim, reward_threshold=0.5)
+    result = run(HUMAN, sim, success_at=0.5)
     assert result.success.threshold == 0.5
     assert np.nanmean(result.success.simulator) == 1.0
 

@@ -15,11 +15,11 @@ from study.paired import REPLICATES, human_side, scored, task_seed
 from study.summary import rate
 
 from usi.decisions import gate_scorecard
+from usi.options import ScoreOptions
 from usi.phantom import draw, phantom_table
-from usi.scoring.options import ScoreContext, ScoreOptions
+from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile
 from usi.scoring.robust.bounds import Interval, score_terms
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.terms import Terms
 
 CELL = Cell(40, 2, 2, ("copy", "easy-1", "defect-role"))
@@ -43,12 +43,11 @@ def test_the_short_road_gives_the_verdicts_of_the_scorecard(tmp_path) -> None:
     }
     pool = tmp_path / "pool.json"
     pool.write_text(json.dumps(tasks.difficulty_map))
-    own = RobustOptions(replicates=REPLICATES, c2st="off")
     card = get_profile("robust").score_tables(
         human,
         tables,
         surveys=None,
-        options=ScoreOptions(difficulty=str(pool), robust=own),
+        options=ScoreOptions(difficulty=str(pool), replicates=REPLICATES, c2st="off"),
         context=ScoreContext(synthetic=True),
     )
     for name in CELL.simulators:

@@ -28,7 +28,7 @@ from usi.audit.gauntlet import (
 )
 from usi.corpora.resolve import Reference
 from usi.errors import InputError, UsageError
-from usi.loading.options import LoadOptions
+from usi.options import LoadOptions
 from usi.records import Session
 
 Told = Callable[[str], None]

@@ -20,10 +20,9 @@ from usi.decisions import Criteria, gate_scorecard, tier
 from usi.errors import NotScorable, UsiError, unknown_name
 from usi.extraction.table import SessionTable
 from usi.loading.notes import LoadNotes
+from usi.options import ScoreOptions, TwoSampleMode
 from usi.pipeline import Loaded, features, score_with_tables
 from usi.records import Session
-from usi.scoring.options import ScoreOptions
-from usi.scoring.robust.options import RobustOptions, TwoSampleMode
 
 TIERS = ("A", "B", "C")
 PEOPLE = "people"
@@ -145,9 +144,7 @@ def one_trial(
             {name: table},
             reference,
             profile="robust",
-            options=ScoreOptions(
-                difficulty="none", robust=RobustOptions(replicates=replicates, c2st=c2st)
-            ),
+            options=ScoreOptions(difficulty="none", replicates=replicates, c2st=c2st),
         ).card
     except UsiError as error:
         refused = dict.fromkeys(TIERS, REFUSED)

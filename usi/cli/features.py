@@ -65,10 +65,10 @@ def command(
     from pathlib import Path
 
     from usi import pipeline
-    from usi.cli.options import named_corpus, parse_size, pick, sources, who_and_where
+    from usi.cli.options import named_corpus, pick, sources, who_and_where
     from usi.cli.settings import find_workspace
     from usi.extraction.table import VALUE_SUFFIXES, write_values
-    from usi.loading.options import MAX_RECORD
+    from usi.options import MAX_RECORD, parse_size
     from usi.report import files as report_files
 
     own = find_workspace().settings.features
@@ -83,7 +83,7 @@ def command(
         "format": pick(format_, own.format),
         "domain": pick(domain, own.domain),
         "name": name,
-        "max_record": MAX_RECORD if size is None else parse_size(size),
+        "max_record": MAX_RECORD if size is None else parse_size(str(size)),
         **who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_),
     }
     chosen = pick(profile, own.profile)

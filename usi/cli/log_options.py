@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from usi.errors import UsageError
-
-if TYPE_CHECKING:
-    from usi.logs.inputs import LogChoices
 
 _PANEL = "Operational logs"
 
@@ -59,7 +55,7 @@ def log_choices(
     horizon: float | None,
     standardise: bool,
     profile: str | None,
-) -> LogChoices | None:
+) -> dict[str, Any] | None:
     """What the command line says of logs; ``None`` where it says that there are none.
 
     Raises
@@ -84,20 +80,11 @@ def log_choices(
 
         if preset not in preset_names():
             raise unknown_name("log preset", preset, preset_names())
-    from usi.logs.inputs import LogChoices
-
-    return LogChoices(
-        config=preset or config,
-        timezone=timezone,
-        no_classes=no_classes,
-        horizon=horizon,
-        standardise=standardise,
-    )
-
-
-def config_file(choices: LogChoices | None) -> list[Path]:
-    """The configuration, where it is a file that no output may overwrite."""
-    if choices is None or choices.config is None:
-        return []
-    path = Path(choices.config)
-    return [path] if path.is_file() else []
+    return {
+        "preset": preset,
+        "log_config": config,
+        "timezone": timezone,
+        "no_classes": no_classes,
+        "horizon": horizon,
+        "standardise": standardise,
+    }

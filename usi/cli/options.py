@@ -5,7 +5,6 @@ From reading options of the command line to those of the loaders.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -154,21 +153,6 @@ Language = Annotated[
     ),
 ]  # fmt: skip
 
-_UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}
-
-
-def parse_size(text: str | int) -> int:
-    """Bytes of a size such as ``64MB`` (units of 1024) or a plain number.
-
-    >>> parse_size("64MB") == 64 * 2**20, parse_size("1000")
-    (True, 1000)
-    """
-    found = re.fullmatch(r"\s*([0-9]+)\s*([KMG]?I?B?|)\s*", str(text).upper())
-    unit = found.group(2).replace("I", "").rstrip("B") + "B" if found else ""
-    if found is None or unit not in _UNITS or int(found.group(1)) == 0:
-        raise UsageError(f"--max-record {text}: give a size such as 64MB, 1GB or a number of bytes")
-    return int(found.group(1)) * _UNITS[unit]
-
 
 def pick(*values: T | None) -> T | None:
     """First value that is given: command line, then settings, then default."""
@@ -187,12 +171,12 @@ def load_options(
     map_: str | None = None,
 ) -> LoadOptions:
     """Options of the loaders; what is not given keeps its default."""
-    from usi.loading import LoadOptions
+    from usi.options import LoadOptions, parse_size
 
     given: dict[str, Any] = {"format": format_, "domain": domain, "name": name}
     given |= who_and_where(user_role=user_role, user_speaker=user_speaker, flip=flip, map_=map_)
     if max_record is not None:
-        given["max_record"] = parse_size(max_record)
+        given["max_record"] = parse_size(str(max_record))
     return LoadOptions(**given)
 
 
@@ -208,7 +192,7 @@ def who_and_where(
     A user that the command line names takes the place of whatever the settings say of it.
     """
     from usi.cli.settings import find_workspace
-    from usi.loading.formats.table import check_map, parse_map
+    from usi.options import check_map, parse_map
 
     own = find_workspace().settings.load
     if user_role is None and user_speaker is None and not flip:

@@ -12,7 +12,6 @@ from usi.errors import UsageError
 
 if TYPE_CHECKING:
     from usi.cli.settings import ScoreSettings
-    from usi.scoring.robust.options import RobustOptions
 
 
 class DesignName(StrEnum):
@@ -134,7 +133,7 @@ def given(**choices: Any) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    if name in ("human_runs", "simulator_runs"):
+    if name in ("human_runs", "sim_runs"):
         labels = tuple(part.strip() for part in value.split(",") if part.strip())
         if not labels:
             raise UsageError("--human-runs and --sim-runs need labels, such as 0,1")
@@ -144,21 +143,13 @@ def _plain(name: str, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-# Name in the settings and on the command line -> name in the options, where they differ.
-_SETTINGS = {"sim_runs": "simulator_runs", "sim_where": "simulator_where", "by": "subgroups",
-             "success_at": "reward_threshold"}  # fmt: skip
-_SAME = ("design", "tasks", "cluster", "group", "strata", "replicates", "survey_design", "c2st",
-         "other_agent", "human_runs", "human_where")  # fmt: skip
-_FLAGS = {new: f"--{old.replace('_', '-')}" for old, new in _SETTINGS.items()}
-
-
 def robust_options(
     choices: Mapping[str, Any],
     settings: ScoreSettings,
     *,
     profile: str | None,
     subgroups: tuple[str, ...] = (),
-) -> RobustOptions | None:
+) -> dict[str, Any]:
     """Options of the profile ``robust``: command line over settings over default.
 
     Parameters
@@ -177,18 +168,16 @@ def robust_options(
     UsageError
         Where the command line makes such a choice for another profile.
     """
+    from usi.options import RobustOptions, declared, flag_of
     from usi.scoring.profiles import get_profile
-    from usi.scoring.robust.options import RobustOptions
 
     if not get_profile(profile).has_bounds:
         if choices:
-            first = next(iter(choices))
-            flag = _FLAGS.get(first, f"--{first.replace('_', '-')}")
+            flag = flag_of(next(iter(choices)))
             raise UsageError(f"{flag} belongs to the profile robust, and {profile} is asked for")
-        return None
-    own = {name: getattr(settings, name) for name in _SAME}
-    own |= {new: getattr(settings, old) for old, new in _SETTINGS.items()}
+        return {}
+    own = {name: getattr(settings, name) for name in declared(RobustOptions) if name != "seed"}
     found = {name: value for name, value in own.items() if value not in (None, (), False)}
     found |= choices
-    found["subgroups"] = tuple(dict.fromkeys((*found.get("subgroups", ()), *subgroups)))
-    return RobustOptions(**found)
+    found["by"] = tuple(dict.fromkeys((*found.get("by", ()), *subgroups)))
+    return found

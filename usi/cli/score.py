@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +37,6 @@ from usi.cli.options import (
     SideName,
     UserRole,
     UserSpeaker,
-    parse_size,
     pick,
 )
 from usi.cli.robust_options import (
@@ -63,12 +62,10 @@ from usi.reasons import AGGREGATE
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
     from usi.extraction.table import SessionTable
-    from usi.logs.inputs import LogChoices
+    from usi.options import ScoreOptions
     from usi.pipeline import ScoreResult
     from usi.report.data import Beside
-    from usi.scoring.options import ScoreOptions
     from usi.scoring.profiles import Profile as ScoringProfile
-    from usi.scoring.robust.options import RobustOptions
     from usi.scoring.scorecard import Scorecard
 
 
@@ -97,7 +94,7 @@ class Request:
     map: str | None = None
     robust: Mapping[str, Any] = field(default_factory=dict)
     """Choices of the profile `robust`, from `usi.cli.robust_options.given`."""
-    log: LogChoices | None = None
+    log: Mapping[str, Any] | None = None
     """How operational logs are read; ``None`` for conversations."""
     subgroups: tuple[str, ...] = ()
     """Columns that a gate's criteria ask for."""
@@ -184,7 +181,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
     from usi.cli.options import who_and_where
     from usi.cli.robust_options import robust_options
     from usi.cli.settings import ScoreSettings, find_workspace
-    from usi.scoring.options import ScoreOptions
+    from usi.options import ScoreOptions, parse_size
 
     workspace = find_workspace()
     own = ScoreSettings() if request.plain else workspace.settings.score
@@ -201,10 +198,10 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
         "domain": pick(request.domain, own.domain),
         "format": pick(request.format, own.format),
         "name": request.name,
-        "log": request.log,
+        **(request.log or {}),
         "held_out": request.held_out,
         "language": request.language,
-        "robust": robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),
+        **robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),
         **who_and_where(
             user_role=request.user_role,
             user_speaker=request.user_speaker,
@@ -214,7 +211,7 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
     }
     size: str | int | None = request.max_record or own.max_record
     if size is not None:
-        given["max_record"] = parse_size(size)
+        given["max_record"] = parse_size(str(size))
     options = ScoreOptions(
         surveys=None if surveys == "none" else surveys,
         **{key: value for key, value in given.items() if value is not None},
@@ -374,7 +371,7 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
 
 
 PUBLISHED = "tau-usi"
-_CHOICES = ("human_runs", "simulator_runs", "human_where", "simulator_where", "tasks")
+_CHOICES = ("human_runs", "sim_runs", "human_where", "sim_where", "tasks")
 """Choices of sessions that the published profile does not have."""
 
 
@@ -476,13 +473,11 @@ def _counted(
     """The tables with only those sessions that were scored."""
     if not result.profile.has_bounds:
         return result.human, dict(result.simulators)
-    from usi.scoring.robust.profile import robust_options
     from usi.scoring.robust.reference import chosen
 
-    own = robust_options(options)
-    people = replace(result.human, frame=chosen(result.human.frame, own, human=True))
+    people = replace(result.human, frame=chosen(result.human.frame, options, human=True))
     return people, {
-        name: replace(table, frame=chosen(table.frame, own, human=False))
+        name: replace(table, frame=chosen(table.frame, options, human=False))
         for name, table in result.simulators.items()
     }
 
@@ -496,8 +491,8 @@ def _published(
 ) -> Scorecard | str:
     """The published index of the same sessions, or why there is none."""
     from usi.errors import UsiError
+    from usi.options import RobustOptions, declared, default_of
     from usi.pipeline import score
-    from usi.scoring.options import ScoreOptions as Options
 
     if profile.name == PUBLISHED:
         return card
@@ -505,15 +500,11 @@ def _published(
         return "the published index is one of conversations"
     if not all(_again(path) for path in (*simulators, human)):
         return "stdin and pipes can't be read twice"
-    if _selective(options.robust):
+    if _selective(options):
         return "sessions were chosen by options that the published profile does not have"
+    plain = {name: default_of(RobustOptions, name) for name in declared(RobustOptions)}
     try:
-        return score(
-            list(simulators),
-            human,
-            profile=PUBLISHED,
-            options=replace(options, seed=Options().seed, robust=None),
-        )
+        return score(list(simulators), human, profile=PUBLISHED, options=replace(options, **plain))
     except UsiError as error:
         return f"not scorable as published: {error}"
 
@@ -524,11 +515,10 @@ def _again(path: str | Path) -> bool:
     return str(path) != "-" and (found.is_file() or found.is_dir() or not found.exists())
 
 
-def _selective(options: RobustOptions | None) -> bool:
-    if options is None:
-        return False
-    defaults = {f.name: f.default for f in fields(options)}
-    return any(getattr(options, name) != defaults[name] for name in _CHOICES if name in defaults)
+def _selective(options: ScoreOptions) -> bool:
+    from usi.options import RobustOptions, default_of
+
+    return any(getattr(options, name) != default_of(RobustOptions, name) for name in _CHOICES)
 
 
 _COMPARED = "What is compared"
@@ -700,16 +690,16 @@ def command(
         ),
         robust=given(
             human_runs=human_runs,
-            simulator_runs=sim_runs,
+            sim_runs=sim_runs,
             human_where=human_where,
-            simulator_where=sim_where,
+            sim_where=sim_where,
             tasks=tasks,
             design=design,
             cluster=cluster,
             group=group,
             strata=strata,
-            subgroups=by,
-            reward_threshold=success_at,
+            by=by,
+            success_at=success_at,
             other_agent=other_agent,
             survey_design=survey_design,
             c2st=c2st,

@@ -18,7 +18,7 @@ from usi.corpora.manifest import (
 from usi.corpora.parts import HELD_OUT, Part, choose_part
 from usi.errors import InputError, UsageError
 from usi.loading.labels import simulator_label
-from usi.loading.options import LoadOptions
+from usi.options import LoadOptions
 
 FOLDER = "human_corpus"
 SURVEYS = "survey_data"

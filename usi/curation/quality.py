@@ -15,16 +15,16 @@ from usi.corpora.resolve import Reference
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_profile
+from usi.options import ScoreOptions
 from usi.reasons import NO_SHARED_BATCHES, Reason
-from usi.scoring.options import ScoreOptions
 from usi.scoring.people import PROFILE, counts_of, read_people_of, sessions_of
 from usi.scoring.robust.batches import icc1
 from usi.scoring.robust.floors import FLOOR_REPLICATES
 from usi.scoring.robust.instrument import tau_survey
-from usi.scoring.robust.options import MIN_CLUSTERS, MIN_SIMULATOR_SESSIONS
 from usi.scoring.robust.reference import reference
 from usi.scoring.robust.scorable import scored_values
 from usi.scoring.robust.study import study
+from usi.scoring.robust.thresholds import MIN_CLUSTERS, MIN_SIMULATOR_SESSIONS
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _icc(frame: pl.DataFrame, values: np.ndarray) -> Estimate:
 
 def _halves(frame: pl.DataFrame) -> tuple[dict[str, Estimate], dict[str, float]]:
     """One half of the batches as the simulator of the other, and the ceiling at that size."""
-    from usi.scoring.robust.options import RobustOptions
+    from usi.options import RobustOptions
     from usi.scoring.robust.profile import pool_of
 
     batches = sorted(set(frame["batch"].drop_nulls().to_list()))

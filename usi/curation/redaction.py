@@ -11,7 +11,7 @@ from usi.corpora.resolve import resolve
 from usi.extraction.extract import extract_table
 from usi.extraction.profile import get_profile
 from usi.loading import open_sessions
-from usi.loading.options import LoadOptions
+from usi.options import LoadOptions
 from usi.records import Session
 from usi.scoring.people import PROFILE
 

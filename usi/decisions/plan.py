@@ -284,7 +284,7 @@ def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
         Where no dimension can be scored.
     """
     from usi.extraction.profile import get_specs
-    from usi.scoring.robust.options import RobustOptions
+    from usi.options import RobustOptions
     from usi.scoring.robust.outcome import binary
     from usi.scoring.robust.reference import reference
     from usi.scoring.robust.scorable import scored_values, select
@@ -309,7 +309,7 @@ def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
         noises[dimension] = Noise(bias=bias, task=0.0, session=session, ratio=1.2)
     if not noises:
         raise NotScorable("the pilot holds too few human sessions for any dimension")
-    success = binary(ref.frame, RobustOptions().reward_threshold or 1.0)
+    success = binary(ref.frame, RobustOptions().success_at or 1.0)
     known = bool((~np.isnan(success)).any())
     variance = within_variance(success, tasks) if known else SUCCESS_VARIANCE
     if known:

@@ -257,8 +257,8 @@ def diagnose_studies(
             result.frame,
             profile=studies.human.profile,
             design="paired" if result.design.paired else "unpaired",
-            mode=studies.own.c2st,
-            seed=studies.own.seed,
+            mode=studies.options.c2st,
+            seed=studies.options.seed,
             progress=progress,
         )
         for label, result in studies.results.items()

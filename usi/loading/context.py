@@ -11,8 +11,8 @@ from usi.loading.fields import BadField
 from usi.loading.jsonstream import Cursor
 from usi.loading.labels import domain_for
 from usi.loading.notes import InputFile, LoadNotes
-from usi.loading.options import LoadOptions
 from usi.loading.source import Source, Stream
+from usi.options import LoadOptions
 from usi.records import Session
 
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Protocol
 import msgspec
 
 from usi.errors import InputError
-from usi.loading.options import MAX_RECORD
+from usi.options import MAX_RECORD
 
 CHUNK = 2**20
 _SPACE = re.compile(rb"[ \t\r\n]*+")

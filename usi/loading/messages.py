@@ -24,8 +24,8 @@ from msgspec.structs import replace
 from usi.errors import InputError
 from usi.loading.context import Context
 from usi.loading.fields import messages_of, turn_of
-from usi.loading.options import LoadOptions
 from usi.loading.times import one_clock, time_of
+from usi.options import LoadOptions
 from usi.records import Session, Turn
 
 JOINED = "message: text parts joined by a line end"

@@ -31,10 +31,10 @@ from usi.loading.formats import (
     usi_jsonl,
 )
 from usi.loading.jsonstream import Cursor
-from usi.loading.options import LoadOptions
 from usi.loading.reader import About, Reader
 from usi.loading.sample import LOOKED_AT, Sample
 from usi.loading.source import Source
+from usi.options import LoadOptions
 from usi.records import Session
 
 GROUP = "usi.loaders"

@@ -7,8 +7,8 @@ from typing import Any
 
 from usi.errors import UsiError
 from usi.loading.jsonstream import Cursor, decode, lines
-from usi.loading.options import LoadOptions
 from usi.loading.source import Source
+from usi.options import LoadOptions
 
 HEAD = 2**16
 LOOKED_AT = 20

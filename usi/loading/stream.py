@@ -18,10 +18,10 @@ from usi.loading.formats.table import NAME, chosen, sessions_of_rows
 from usi.loading.labels import simulator_label
 from usi.loading.messages import FlipDetector, choose_user
 from usi.loading.notes import InputFile, LoadNotes
-from usi.loading.options import LoadOptions
 from usi.loading.paths import expand
 from usi.loading.registry import SURVEYS, describe, registry, sniff
 from usi.loading.source import Source
+from usi.options import LoadOptions
 from usi.provenance.content import ContentDigest
 from usi.records import Session
 

@@ -9,8 +9,8 @@ from typing import Any
 from usi.errors import InputError
 from usi.loading.fields import BadField, kind, survey_of
 from usi.loading.jsonstream import Cursor
-from usi.loading.options import MAX_RECORD
 from usi.loading.source import file_source
+from usi.options import MAX_RECORD
 from usi.records import SurveyAnswer
 
 Surveys = dict[str, tuple[SurveyAnswer, ...] | None]

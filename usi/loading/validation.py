@@ -11,8 +11,8 @@ from typing import Any
 from usi.errors import InputError, InputErrors, UsiError
 from usi.loading.fields import kind
 from usi.loading.notes import InputFile
-from usi.loading.options import LoadOptions
 from usi.loading.stream import Paths, SessionStream, open_sessions
+from usi.options import LoadOptions
 from usi.records import MISSING, Session
 
 _DEFAULT = LoadOptions()

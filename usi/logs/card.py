@@ -21,6 +21,7 @@ from usi.logs.case_mix import Mix
 from usi.logs.features import TITLES
 from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
+from usi.options import RobustOptions
 from usi.reasons import (
     FEW_COMPONENTS,
     FEW_RATED,
@@ -36,11 +37,11 @@ from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import Score, lower_upper, maybe, mean_score, score_terms, tidy
 from usi.scoring.robust.floors import FLOOR_REPLICATES
 from usi.scoring.robust.left_out import NO_RATED_OUTCOME
-from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.subgroups import part_of
 from usi.scoring.robust.terms import PARTS, ROOT, Terms, apart, cell_names
+from usi.scoring.robust.thresholds import MIN_SIMULATOR_SESSIONS
 from usi.scoring.scorecard import (
     COMPONENTS,
     Component,
@@ -101,7 +102,7 @@ class RealAgainstReal:
 
 def real_against_real(ref: Reference, own: RobustOptions) -> RealAgainstReal:
     """Compare the real log with itself in every way that it allows."""
-    quick = replace(own, replicates=FLOOR_REPLICATES, subgroups=())
+    quick = replace(own, replicates=FLOOR_REPLICATES, by=())
     n = ref.frame.height
     masks: dict[str, list[NDArray[np.bool_]]] = {HALVES: []}
     if n >= 2 * MIN_SIMULATOR_SESSIONS:

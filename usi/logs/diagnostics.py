@@ -24,11 +24,10 @@ from usi.logs.distances import (
     split_cases,
 )
 from usi.logs.scoring import log_options
+from usi.options import RobustOptions, ScoreOptions
 from usi.reasons import FEW_CASES, NO_EVENTS
-from usi.scoring.options import ScoreOptions
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import tidy
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import chosen
 from usi.scoring.scorecard import SimulatorCard
 

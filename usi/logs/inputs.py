@@ -1,7 +1,4 @@
-"""From logs (or session tables of logs) to the two sides of a comparison.
-
-Choices of one scoring that only logs know.
-"""
+"""From logs (or session tables of logs) to the two sides of a comparison."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from usi.logs import LogConfig, LogFormat, LogNotes, load_config, preset_names
 from usi.logs.distances import Traces, TraceSample
 from usi.logs.extract import run_log
 from usi.logs.feature_options import options_of
+from usi.options import LogOptions, ScoreOptions
 from usi.records import Side
 from usi.scoring.inputs import (
     ReadFile,
@@ -31,55 +29,12 @@ from usi.scoring.inputs import (
     table_file,
     with_keys,
 )
-from usi.scoring.options import ScoreOptions
-from usi.scoring.profiles import ProfileChoices
 from usi.scoring.scorecard import InputFile
 
 SCOPE = "log-observable"
 """What a card of this profile speaks of: wording and feelings leave no trace in a log."""
 TIER_LIMIT = "B"
 """The highest tier that logs alone can certify."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogChoices(ProfileChoices):
-    """How two logs are read and compared.
-
-    Attributes
-    ----------
-    config
-        Preset or TOML file; ``None`` where session tables are given, or with `no_classes`.
-    timezone
-        Zone of times that carry none, in place of the configuration's.
-    no_classes
-        Go on without a class map; waiting, reopenings and the outcome are not assessed.
-    horizon
-        Hours of every case that are looked at, the same on both sides.
-    standardise
-        Whether the simulator's cases are weighted to the people's mix of priority and category.
-    """
-
-    config: str | None = None
-    timezone: str | None = None
-    no_classes: bool = False
-    horizon: float | None = None
-    standardise: bool = True
-
-
-def choices_of(options: ScoreOptions) -> LogChoices:
-    """What the options say of logs; the defaults where they say nothing.
-
-    Raises
-    ------
-    TypeError
-        Where they hold choices of another profile.
-    """
-    own = options.log if options.log is not None else LogChoices()
-    if not isinstance(own, LogChoices):
-        raise TypeError(f"choices of logs are LogChoices, not {type(own).__name__}")
-    return own
-
-
 PROFILE = "log"
 Paths = Sequence[str | Path] | str | Path
 Tables = SessionTable | Mapping[str, SessionTable]
@@ -110,7 +65,7 @@ class LogSides:
     traces: dict[str, Traces] = field(default_factory=dict)
 
 
-def config_of(own: LogChoices) -> LogConfig:
+def config_of(own: LogOptions) -> LogConfig:
     """Configuration by choice.
 
     Raises
@@ -205,7 +160,6 @@ def _read(
     traces: dict[str, Traces],
 ) -> list[SessionTable]:
     """Tables of one side; the events of logs are one log, each session table by itself."""
-    own = choices_of(options)
     tables = [path for path in paths if is_table(path)]
     logs = in_order([path for path in paths if not is_table(path)])
     found = []
@@ -220,8 +174,8 @@ def _read(
         into.files.append(table_file(_role(side), path, table))
         found.append(table)
     if logs:
-        config = config_of(own)
-        changes = {} if own.horizon is None else {"horizon": own.horizon}
+        config = config_of(options)
+        changes = {} if options.horizon is None else {"horizon": options.horizon}
         sample = TraceSample(zone=config.layout.timezone)
         run = run_log(
             logs,
@@ -229,7 +183,7 @@ def _read(
             side=side,
             name=name or None,
             options=options_of(config, **changes),
-            without_classes=own.no_classes,
+            without_classes=options.no_classes,
             watch=sample.see,
             digest=True,
         )

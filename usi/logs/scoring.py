@@ -27,17 +27,17 @@ from usi.logs.card import (
     scores_of,
 )
 from usi.logs.case_mix import BIN_COLUMNS, WEIGHT, common_columns, key, standardised
-from usi.logs.inputs import SCOPE, LogChoices, choices_of
+from usi.logs.inputs import SCOPE
 from usi.logs.outcome import ruled, satisfaction, with_levels
 from usi.logs.window import window_warnings
+from usi.options import RobustOptions, ScoreOptions
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
 from usi.reasons import SIDE_NOT_SCORABLE, SURVEY_ELSEWHERE, Reason
-from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, Diagnosis
 from usi.scoring.robust.human_card import human_card
 from usi.scoring.robust.left_out import outcome_counts, session_reasons
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference, chosen, reference
 from usi.scoring.robust.simulator_card import Anchors, simulator_card
 from usi.scoring.robust.study import study
@@ -50,7 +50,7 @@ CLUSTER = "week"
 """What is drawn again as a whole: cases of one week share conditions."""
 
 
-def log_options(options: ScoreOptions) -> RobustOptions:
+def log_options(options: ScoreOptions) -> ScoreOptions:
     """Choices of the comparison: unpaired, resampled by week unless another column is named.
 
     Raises
@@ -58,13 +58,12 @@ def log_options(options: ScoreOptions) -> RobustOptions:
     UsageError
         For choices that logs do not have: runs, pairs.
     """
-    own = options.robust or RobustOptions()
-    if own.design == "paired" or own.group is not None:
+    if options.design == "paired" or options.group is not None:
         raise UsageError("logs hold different cases: there is no paired design of them")
-    if own.human_runs or own.simulator_runs:
+    if options.human_runs or options.sim_runs:
         raise UsageError("logs have no runs; --human-where and --sim-where choose cases")
-    cluster = CLUSTER if own.cluster == "task" else own.cluster
-    return replace(own, design="unpaired", cluster=cluster, seed=options.seed)
+    cluster = CLUSTER if options.cluster == "task" else options.cluster
+    return replace(options, design="unpaired", cluster=cluster)
 
 
 def _checked(table: SessionTable) -> SessionTable:
@@ -83,9 +82,7 @@ def _cases(table: SessionTable, own: RobustOptions, *, human: bool) -> SessionTa
     return replace(table, frame=with_levels(frame))
 
 
-def compare(
-    human: SessionTable, simulator: SessionTable, own: RobustOptions, log: LogChoices
-) -> Compared:
+def compare(human: SessionTable, simulator: SessionTable, options: ScoreOptions) -> Compared:
     """Score one simulated log against the real one, weighted to its mix and as it is."""
     names = common_columns(human.frame, simulator.frame, BIN_COLUMNS)
     sides = [
@@ -93,11 +90,10 @@ def compare(
     ]
     by = ruled(*sides)
     people, model = by.human.frame, by.simulator.frame
-    mix = standardised(people, model, wanted=log.standardise)
+    mix = standardised(people, model, wanted=options.standardise)
     model = model.with_columns(pl.Series(WEIGHT, mix.weight))
     ref, why = _reference(people, model)
-    strata = own.strata or "bin"
-    plan = replace(own, strata=strata)
+    plan = replace(options, strata=options.strata or "bin")
     plain = study(ref, model, plan)
     result = study(ref, model, plan, weight=WEIGHT) if mix.columns else plain
     return Compared(result, plain, mix, by.rule, why)
@@ -121,15 +117,14 @@ class LogStudies:
         The real log, and its chosen cases.
     cases, compared
         Label -> chosen cases of the simulated log, and its comparison; labels are sorted.
-    own, options
-        Choices of the comparison, and all choices.
+    options
+        All choices, as `log_options` gives them.
     """
 
     human: SessionTable
     people: SessionTable
     cases: Mapping[str, SessionTable]
     compared: Mapping[str, Compared]
-    own: RobustOptions
     options: ScoreOptions
 
     def sums(self) -> pl.DataFrame:
@@ -144,21 +139,20 @@ class LogStudies:
         self, context: ScoreContext, diagnoses: Mapping[str, Diagnosis] | None = None
     ) -> Scorecard:
         """The scorecard: simulators by falling USI-log, those without one last, ties by name."""
-        people, own = self.people, self.own
+        people, options = self.people, self.options
         specs = get_feature_profile(NAME).specs
         bins = key(common_columns(people.frame, people.frame, BIN_COLUMNS)).alias("bin")
         framed = replace(people, frame=people.frame.with_columns(bins))
         ref = reference(ruled(framed, framed).human.frame, specs)
-        real = real_against_real(ref, replace(own, strata=own.strata or "bin"))
+        real = real_against_real(ref, replace(options, strata=options.strata or "bin"))
         cards = [
             _card(
                 label,
                 self.cases[label],
                 compared,
                 real,
-                own,
                 self.human,
-                self.options,
+                options,
                 context,
                 (diagnoses or {}).get(label, NO_DIAGNOSIS),
             )
@@ -180,7 +174,7 @@ class LogStudies:
             signature=_common(cards),
             synthetic=context.synthetic,
             difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
-            settings=_settings(own, self.options, self.human),
+            settings=_settings(options, self.human),
             human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
             simulators=tuple(cards),
             inputs=context.inputs,
@@ -207,19 +201,17 @@ def study_tables(
     """
     if not simulators:
         raise UsageError("there is no simulator to score")
-    own, log = log_options(options), choices_of(options)
-    people = _cases(human, own, human=True)
+    options = log_options(options)
+    people = _cases(human, options, human=True)
     cases: dict[str, SessionTable] = {}
     compared: dict[str, Compared] = {}
     for label, table in sorted(simulators.items()):
-        cases[label] = _cases(table, own, human=False)
+        cases[label] = _cases(table, options, human=False)
         try:
-            compared[label] = compare(people, cases[label], own, log)
+            compared[label] = compare(people, cases[label], options)
         except NotScorable as error:
             raise NotScorable(SIDE_NOT_SCORABLE(label=label, cause=error.reason)) from error
-    return LogStudies(
-        human=human, people=people, cases=cases, compared=compared, own=own, options=options
-    )
+    return LogStudies(human=human, people=people, cases=cases, compared=compared, options=options)
 
 
 def _shared(human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame]) -> list[str]:
@@ -241,20 +233,19 @@ def _card(
     cases: SessionTable,
     compared: Compared,
     real: RealAgainstReal,
-    own: RobustOptions,
     human: SessionTable,
     options: ScoreOptions,
     context: ScoreContext,
     diagnosis: Diagnosis,
 ) -> SimulatorCard:
-    signature = _signature(compared, own, human, options, context)
+    signature = _signature(compared, human, options, context)
     plain = simulator_card(
         label,
         compared.result,
         cases.frame,
         survey=SurveySide(compared.satisfaction or SURVEY_ELSEWHERE()),
         anchors=Anchors({}, {}),
-        options=replace(own, strata=own.strata or "bin"),
+        options=replace(options, strata=options.strata or "bin"),
         pool=None,
         context=context,
         signature=signature,
@@ -265,7 +256,6 @@ def _card(
 
 def _signature(
     compared: Compared,
-    own: RobustOptions,
     human: SessionTable,
     options: ScoreOptions,
     context: ScoreContext,
@@ -273,22 +263,22 @@ def _signature(
     result = compared.result
     names = sorted(name for part in result.selections.values() for name in part.scored)
     parts = list(scores_of(result)) if index_of(compared).ok else []
-    chosen_cases = [*(f"h{c}" for c in own.human_where), *(f"s{c}" for c in own.simulator_where)]
+    chosen_cases = [*(f"h{c}" for c in options.human_where), *(f"s{c}" for c in options.sim_where)]
     mix = "+".join(compared.mix.columns) or "none"
     fields = {
         "profile": get_feature_profile(NAME).tag,
         "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
         "design": "unpaired",
-        "cluster": own.cluster,
+        "cluster": options.cluster,
         "terms": len(parts) or None,
         "components": "+".join(parts) or None,
         "sessions": result.frame.height,
         "subset": ",".join(chosen_cases) or None,
         "features": f"{len(names)}@{sha256_bytes(','.join(names).encode())[:4]}",
         "bins": result.bins.source.replace(":", "@") if "outcome" in result.terms else "none",
-        "boot": f"{own.replicates}-{own.cluster}",
-        "c2st": None if own.c2st == "off" else own.c2st,
-        "seed": own.seed,
+        "boot": f"{options.replicates}-{options.cluster}",
+        "c2st": None if options.c2st == "off" else options.c2st,
+        "seed": options.seed,
         "logs": f"{human.settings}|mix:{mix}|sla:{compared.rule}".strip("|"),
         "v": __version__,
     }
@@ -301,16 +291,15 @@ def _common(cards: list[SimulatorCard]) -> str:
     return str(build(INDEX, {n: " / ".join(sorted({f[n] for f in each if n in f})) for n in names}))
 
 
-def _settings(own: RobustOptions, options: ScoreOptions, human: SessionTable) -> dict[str, str]:
-    log = choices_of(options)
+def _settings(options: ScoreOptions, human: SessionTable) -> dict[str, str]:
     return {
         "scope": SCOPE,
         "design": "unpaired",
-        "cluster": own.cluster,
-        "standardise": "yes" if log.standardise else "no",
-        "replicates": str(own.replicates),
-        "c2st": own.c2st,
-        "seed": str(own.seed),
+        "cluster": options.cluster,
+        "standardise": "yes" if options.standardise else "no",
+        "replicates": str(options.replicates),
+        "c2st": options.c2st,
+        "seed": str(options.seed),
         "human_source": "human",
         "log": human.settings,
     }

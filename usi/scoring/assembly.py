@@ -11,8 +11,10 @@ from usi.corpora.resolve import Reference, resolve
 from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.loading import read_surveys
+from usi.options import ScoreOptions
 from usi.records import Side
 from usi.scoring.aggregate import is_aggregate, read_side
+from usi.scoring.context import HUMAN_EVAL, ScoreContext, Surveys
 from usi.scoring.corpus_rules import freeze, keep_part, restrictions
 from usi.scoring.identity import split_candidates
 from usi.scoring.inputs import (
@@ -27,10 +29,8 @@ from usi.scoring.inputs import (
     with_keys,
 )
 from usi.scoring.load_facts import facts_of, load_notes
-from usi.scoring.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
 from usi.scoring.profiles import PREFERRED_PROFILE
 from usi.scoring.published.survey import is_whole
-from usi.scoring.robust.options import RobustOptions
 
 Paths = Sequence[str | Path] | str | Path
 Tables = SessionTable | Mapping[str, SessionTable]
@@ -110,7 +110,7 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
 
 
 def _columns(options: ScoreOptions) -> tuple[str, ...]:
-    return () if options.robust is None else options.robust.columns
+    return options.columns
 
 
 def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
@@ -123,8 +123,7 @@ def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
     given = options.surveys
     if given is None or (given != "auto" and Path(given).resolve() != reference.surveys.resolve()):
         return options
-    own = options.robust or RobustOptions()
-    return replace(options, robust=replace(own, survey_files=reference.survey_design))
+    return replace(options, survey_files=reference.survey_design)
 
 
 def find_surveys(

@@ -33,12 +33,12 @@ from usi.extraction.table import SessionTable
 from usi.loading import LoadOptions, SessionStream, group_by_simulator, open_sessions
 from usi.loading.labels import simulator_label
 from usi.loading.notes import Loss
+from usi.options import HumanSource, RunIds
 from usi.provenance.content import ContentDigest, combined_content, frame_records, value_digest
 from usi.provenance.record import combined_sha256, sha256_file
 from usi.records import Session, Side
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.keys import assign_keys
-from usi.scoring.options import HumanSource, RunIds
 from usi.scoring.robust.floors import ECHO
 from usi.scoring.scorecard import InputFile
 from usi.scoring.watched import Watched

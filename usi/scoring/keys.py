@@ -22,8 +22,8 @@ from typing import cast
 
 import polars as pl
 
+from usi.options import RunIds
 from usi.records import UNKNOWN_DOMAIN, Side
-from usi.scoring.options import RunIds
 
 ONE_RUN_ENTRIES = 170
 """Largest number of entries that the published scorer reads as a single run."""

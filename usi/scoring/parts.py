@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from usi.estimate import Estimate
+    from usi.scoring.context import ScoreContext
     from usi.scoring.episodes import Episodes
-    from usi.scoring.options import ScoreContext
     from usi.scoring.scorecard import Scorecard
 
 

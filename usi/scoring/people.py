@@ -11,11 +11,10 @@ from usi.corpora.manifest import Counts
 from usi.corpora.resolve import Reference
 from usi.extraction.table import SessionTable
 from usi.loading import open_sessions
-from usi.loading.options import LoadOptions
+from usi.options import LoadOptions, RunIds
 from usi.records import Session
 from usi.scoring.corpus_rules import keep_part
 from usi.scoring.inputs import SideInput, read_reference
-from usi.scoring.options import RunIds
 
 PROFILE = "robust"
 

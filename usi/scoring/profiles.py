@@ -18,7 +18,8 @@ from usi.errors import unknown_name
 
 if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
-    from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+    from usi.options import ScoreOptions
+    from usi.scoring.context import ScoreContext, Surveys
     from usi.scoring.parts import Studies
     from usi.scoring.scorecard import Scorecard
 
@@ -33,11 +34,6 @@ _MODULES: dict[str, str] = {
 }
 _LOG_MODULES: dict[str, str] = {"log": "usi.logs.profile"}
 """Profiles of operational logs; never taken by default, nor listed with those of conversations."""
-
-
-@dataclass(frozen=True)
-class ProfileChoices:
-    """Choices that only one profile knows; each such profile has a class of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from usi.errors import InputError, UsageError, unknown_name
+from usi.errors import InputError, unknown_name
 from usi.loading.context import Context
 from usi.loading.corpora import wildchat
 from usi.loading.fields import BadField, number, survey_of
@@ -27,6 +27,7 @@ from usi.loading.reader import About, carries
 from usi.loading.sample import Sample
 from usi.loading.source import EXPANDED_FREELY, MAX_RATIO
 from usi.loading.times import moment, stamp_of
+from usi.options import MEANINGS, check_map
 from usi.records import Session
 
 USUAL: dict[str, tuple[str, ...]] = {
@@ -60,7 +61,6 @@ USUAL: dict[str, tuple[str, ...]] = {
     "error_tags": ("error_tags",),
 }  # fmt: skip
 """What is meant -> names that columns of that meaning usually have, in small letters."""
-MEANINGS: tuple[str, ...] = tuple(USUAL)
 NEEDED: tuple[str, ...] = ("session", "role", "text")
 _OPTIONAL = tuple(meaning for meaning in MEANINGS if meaning not in NEEDED)
 
@@ -71,46 +71,6 @@ class Columns:
 
     of: Mapping[str, str]
     guessed: tuple[str, ...] = ()
-
-
-def parse_map(text: str) -> dict[str, str]:
-    """Read ``session=conv_id,role=speaker,text=utterance``.
-
-    >>> parse_map("session=conv_id, role=who")
-    {'session': 'conv_id', 'role': 'who'}
-
-    Raises
-    ------
-    UsageError
-        For a part without ``=``, an unknown meaning (with near matches) or one given twice.
-    """
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        meaning, equals, column = part.partition("=")
-        meaning, column = meaning.strip(), column.strip()
-        if not equals or not column:
-            raise UsageError(
-                f"--map: {part.strip()!r} is no MEANING=COLUMN; write for instance "
-                "--map session=conv_id,role=speaker,text=utterance"
-            )
-        if meaning in found:
-            raise UsageError(f"--map: {meaning} is given twice")
-        found[meaning] = column
-    check_map(found)
-    return found
-
-
-def check_map(given: Mapping[str, str]) -> None:
-    """Refuse an unknown meaning.
-
-    Raises
-    ------
-    UsageError
-        With near matches and the whole list.
-    """
-    for meaning in given:
-        if meaning not in MEANINGS:
-            raise unknown_name("meaning of a column", meaning, MEANINGS)
 
 
 def plain(name: str) -> str:

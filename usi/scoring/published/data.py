@@ -19,9 +19,9 @@ import polars as pl
 
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
+from usi.options import RunIds
 from usi.records import Side
 from usi.scoring.keys import names_run_by_id
-from usi.scoring.options import RunIds
 from usi.scoring.published.calibration import success
 from usi.scoring.published.survey import Answers, answers_from_json
 

@@ -26,6 +26,7 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_specs
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import SessionTable
+from usi.options import ScoreOptions
 from usi.provenance.signature import build
 from usi.reasons import (
     INDEX_LACKS,
@@ -39,7 +40,7 @@ from usi.reasons import (
     SURVEY_FILE_MISSING,
     Reason,
 )
-from usi.scoring.options import HUMAN_EVAL, ScoreContext, ScoreOptions, Surveys
+from usi.scoring.context import HUMAN_EVAL, ScoreContext, Surveys
 from usi.scoring.parts import NO_FACTS, Diagnosis
 from usi.scoring.profiles import Profile
 from usi.scoring.published.calibration import Difficulty, frozen, read_difficulty, self_pooled

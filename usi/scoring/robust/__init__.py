@@ -13,7 +13,8 @@ from usi.scoring.profiles import Profile, Wording
 
 if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
-    from usi.scoring.options import ScoreOptions, Surveys
+    from usi.options import ScoreOptions
+    from usi.scoring.context import Surveys
     from usi.scoring.parts import Studies
 
 

@@ -22,9 +22,9 @@ from usi.estimate import not_assessed
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable, table_schema
+from usi.options import RobustOptions
 from usi.reasons import AGGREGATE
 from usi.scoring.parts import Diagnosis
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.scorable import Scorable
 from usi.scoring.scorecard import TwoSample
@@ -86,7 +86,7 @@ def refuse_choices(own: RobustOptions) -> None:
             ("--group", own.group is not None),
             ("--strata", own.strata is not None),
             ("--cluster", own.cluster != "task"),
-            ("--by", bool(set(own.subgroups) - set(TASK_COLUMNS))),
+            ("--by", bool(set(own.by) - set(TASK_COLUMNS))),
         )
         if given
     ]

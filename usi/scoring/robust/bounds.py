@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import NO_VALUE_ON_BOTH, Reason
-from usi.scoring.robust.options import Z
 from usi.scoring.robust.terms import PARTS, Terms
+from usi.scoring.robust.thresholds import Z
 
 Array = NDArray[np.float64]
 

@@ -47,12 +47,12 @@ from usi.scoring.robust.bounds import (
     tidy,
 )
 from usi.scoring.robust.left_out import no_gaps
-from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS
 from usi.scoring.robust.perceived import wilson
 from usi.scoring.robust.scorable import natural, no_lists
 from usi.scoring.robust.study import Study
 from usi.scoring.robust.sums import SideSums
 from usi.scoring.robust.terms import PARTS, ROOT, apart, relative
+from usi.scoring.robust.thresholds import MIN_SIMULATOR_SESSIONS
 from usi.scoring.scorecard import Component, FeatureScore, Index, OutcomeBin
 
 Array = NDArray[np.float64]

@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.errors import NotScorable, unknown_name
-from usi.scoring.robust.options import MIN_COVERAGE, MIN_GROUP_OVERLAP, RobustOptions
+from usi.options import RobustOptions
+from usi.scoring.robust.thresholds import MIN_COVERAGE, MIN_GROUP_OVERLAP
 
 
 @dataclass(frozen=True)

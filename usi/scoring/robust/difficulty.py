@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from usi.errors import UsageError
-from usi.scoring.robust.options import MIN_BIN_TASKS, MIN_COVERAGE
+from usi.scoring.robust.thresholds import MIN_BIN_TASKS, MIN_COVERAGE
 
 CUTOFFS = (0.2, 0.4, 0.6, 0.8)
 """Fixed cut-offs between five bins; a value at a cut-off belongs to the upper bin."""

@@ -11,12 +11,13 @@ import polars as pl
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.spec import DIMENSIONS
+from usi.options import RobustOptions
 from usi.reasons import AGGREGATE, ANCHOR_WITHOUT, DOMAINS_TOO_SMALL, TWO_DOMAINS
 from usi.records import Session, Turn
 from usi.scoring.robust.bounds import tidy
-from usi.scoring.robust.options import MIN_SIMULATOR_SESSIONS, RobustOptions
 from usi.scoring.robust.reference import Reference, reference
 from usi.scoring.robust.study import Study, study
+from usi.scoring.robust.thresholds import MIN_SIMULATOR_SESSIONS
 
 CONSTANT_TEXT = "ok"
 """What the constant user says in every turn: the same short acknowledgement."""

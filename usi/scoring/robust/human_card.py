@@ -20,7 +20,7 @@ from usi.reasons import (
     SURVEY_ELSEWHERE,
     Reason,
 )
-from usi.scoring.options import ScoreContext
+from usi.scoring.context import ScoreContext
 from usi.scoring.robust.batches import MOST_SPLITS, Context, icc1
 from usi.scoring.robust.bounds import maybe, tidy
 from usi.scoring.robust.left_out import merged, no_gaps

@@ -14,10 +14,11 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.language_packs import languages_in
 from usi.extraction.profile import get_profile as get_feature_profile
 from usi.extraction.table import SessionTable
+from usi.options import RobustOptions, ScoreOptions
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
 from usi.reasons import AGGREGATE, NO_AGENT_MESSAGES, SIDE_NOT_SCORABLE
-from usi.scoring.options import ScoreContext, ScoreOptions, Surveys
+from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
 from usi.scoring.robust.aggregated import AGGREGATE_WARNING, AggregateTable, undiagnosed
 from usi.scoring.robust.batches import Context, versus_humans
@@ -39,7 +40,6 @@ from usi.scoring.robust.left_out import (
     session_reasons,
     stamp_counts,
 )
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference, chosen, reference
 from usi.scoring.robust.scorable import frozen_verdicts
 from usi.scoring.robust.simulator_card import Anchors, simulator_card
@@ -50,12 +50,6 @@ from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
 
 NAME = "robust"
 INDEX = "USI-R"
-
-
-def robust_options(options: ScoreOptions) -> RobustOptions:
-    """Choices of this profile, with the seed of the scoring."""
-    own = options.robust or RobustOptions()
-    return own if own.seed == options.seed else replace(own, seed=options.seed)
 
 
 def pool_of(difficulty: str) -> Pool | None:
@@ -119,8 +113,8 @@ class RobustStudies:
         Label -> chosen sessions of the simulator, and its study; labels are sorted.
     surveys
         Label -> which answers are compared.
-    own, options, pool
-        Choices of this profile, all choices, and the difficulty of tasks.
+    options, pool
+        All choices, and the difficulty of tasks.
     """
 
     human: SessionTable
@@ -129,7 +123,6 @@ class RobustStudies:
     frames: Mapping[str, pl.DataFrame]
     results: Mapping[str, Study]
     surveys: Mapping[str, SurveySide]
-    own: RobustOptions
     options: ScoreOptions
     pool: Pool | None
 
@@ -155,10 +148,10 @@ class RobustStudies:
         self, context: ScoreContext, diagnoses: Mapping[str, Diagnosis] | None = None
     ) -> Scorecard:
         """The scorecard: simulators by falling USI-R, those without one last, ties by name."""
-        ref, own = self.reference, self.own
+        ref, options = self.reference, self.options
         if ref.aggregated:
             diagnoses = dict.fromkeys(self.results, undiagnosed(ref.specs))
-        anchors = _anchors(ref, own, context)
+        anchors = _anchors(ref, options, context)
         cards = [
             self._simulator(label, anchors, context, (diagnoses or {}).get(label, NO_DIAGNOSIS))
             for label in self.results
@@ -180,8 +173,8 @@ class RobustStudies:
             signature=_common_signature(cards),
             synthetic=context.synthetic,
             difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
-            settings=_settings(own, self.options, context, aggregated=ref.aggregated),
-            human=human_card(ref, context, _among(ref, own, self.pool), dropped),
+            settings=_settings(options, context, aggregated=ref.aggregated),
+            human=human_card(ref, context, _among(ref, options, self.pool), dropped),
             simulators=tuple(cards),
             inputs=context.inputs,
             warnings=tuple(Warning_(code=c, message=m) for c, m in warnings),
@@ -198,7 +191,7 @@ class RobustStudies:
             self.frames[label],
             survey=survey,
             anchors=anchors,
-            options=self.own,
+            options=self.options,
             pool=self.pool,
             context=context,
             diagnosis=diagnosis,
@@ -207,7 +200,6 @@ class RobustStudies:
                 survey.design if survey.pairs else None,
                 self.human.lexicon,
                 self.options,
-                self.own,
                 context,
                 context.facts.get(label, NO_FACTS).mark,
             ),
@@ -233,21 +225,20 @@ def study_tables(
     """
     if not simulators:
         raise UsageError("there is no simulator to score")
-    own = robust_options(options)
-    pool = None if own.strata else pool_of(options.difficulty)
+    pool = None if options.strata else pool_of(options.difficulty)
     if isinstance(human, AggregateTable):
-        people, ref = human.frame, human.people(own)
+        people, ref = human.frame, human.people(options)
     else:
-        people, ref = _people(_checked(human), own)
+        people, ref = _people(_checked(human), options)
     if human.scorable is not None:
         verdicts = frozen_verdicts(ref.verdicts, human.scorable)
         ref = replace(ref, verdicts=verdicts, frozen=True)
     frames: dict[str, pl.DataFrame] = {}
     results: dict[str, Study] = {}
     for label, table in sorted(simulators.items()):
-        frames[label] = chosen(_checked(table), own, human=False)
+        frames[label] = chosen(_checked(table), options, human=False)
         try:
-            results[label] = study(ref, frames[label], own, pool=pool)
+            results[label] = study(ref, frames[label], options, pool=pool)
         except NotScorable as error:
             raise NotScorable(SIDE_NOT_SCORABLE(label=label, cause=error.reason)) from error
     return RobustStudies(
@@ -256,8 +247,7 @@ def study_tables(
         reference=ref,
         frames=frames,
         results=results,
-        surveys={label: survey_side(r, label, surveys, own) for label, r in results.items()},
-        own=own,
+        surveys={label: survey_side(r, label, surveys, options) for label, r in results.items()},
         options=options,
         pool=pool,
     )
@@ -290,18 +280,16 @@ def _among(ref: Reference, own: RobustOptions, pool: Pool | None) -> Context | N
     return versus_humans(result, bounds=False) if result.design.paired else None
 
 
-def _settings(
-    own: RobustOptions, options: ScoreOptions, context: ScoreContext, *, aggregated: bool
-) -> dict[str, str]:
+def _settings(options: ScoreOptions, context: ScoreContext, *, aggregated: bool) -> dict[str, str]:
     found = {
         "run_ids": options.run_ids,
         "human_source": context.source,
-        "design": own.design,
-        "tasks": own.tasks,
-        "cluster": own.cluster,
-        "replicates": str(own.replicates),
-        "c2st": own.c2st,
-        "seed": str(own.seed),
+        "design": options.design,
+        "tasks": options.tasks,
+        "cluster": options.cluster,
+        "replicates": str(options.replicates),
+        "c2st": options.c2st,
+        "seed": str(options.seed),
     }
     if context.surveys is not None:
         found["surveys"] = context.surveys
@@ -315,7 +303,6 @@ def _signature(
     survey: str | None,
     lexicon: str,
     options: ScoreOptions,
-    own: RobustOptions,
     context: ScoreContext,
     mark: str | None,
 ) -> str:
@@ -323,19 +310,19 @@ def _signature(
     subset = [
         f"{side}{'+'.join(labels)}"
         for side, labels in (
-            ("h", (*own.human_runs, *own.human_where)),
-            ("s", (*own.simulator_runs, *own.simulator_where)),
+            ("h", (*options.human_runs, *options.human_where)),
+            ("s", (*options.sim_runs, *options.sim_where)),
         )
         if labels
     ]
-    if own.tasks == "common" and result.design.human_only:
+    if options.tasks == "common" and result.design.human_only:
         subset.append("common")
     fields = {
         "profile": get_feature_profile(NAME).tag,
         "corpus": f"{context.corpus_name}@{context.corpus_digest[:4] or 'none'}",
         "source": context.source,
         "design": "paired" if result.design.paired else "unpaired",
-        "cluster": own.cluster if own.group is None else f"{own.cluster}@{own.group}",
+        "cluster": f"{options.cluster}@{options.group}" if options.group else options.cluster,
         "batches": len(result.human.splits),
         "runs": len(result.simulator.splits),
         "tasks": len(result.simulator.units),
@@ -347,9 +334,9 @@ def _signature(
         "bins": source.removeprefix("pool:").replace(":", "@"),
         "reward": None if result.success.threshold is None else f"{result.success.threshold:g}",
         "survey": survey,
-        "boot": f"{own.replicates}-{own.cluster}",
-        "c2st": None if own.c2st == "off" else own.c2st,
-        "seed": own.seed,
+        "boot": f"{options.replicates}-{options.cluster}",
+        "c2st": None if options.c2st == "off" else options.c2st,
+        "seed": options.seed,
         "sim": mark,
         "v": __version__,
     }

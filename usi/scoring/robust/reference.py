@@ -16,8 +16,8 @@ from usi.errors import NotScorable, UsageError
 from usi.extraction.language_packs import without_lists
 from usi.extraction.latency import LATENCY_COLUMNS
 from usi.extraction.spec import FeatureSpec
+from usi.options import RobustOptions
 from usi.scoring.robust.design import require_column
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.scorable import Scorable, scorability, session_values, with_languages
 from usi.scoring.watched import CONTENT
 
@@ -128,8 +128,8 @@ def chosen(frame: pl.DataFrame, own: RobustOptions, *, human: bool) -> pl.DataFr
     frame
         Session table of the side, with keys.
     own
-        ``human_runs`` and ``human_where`` choose people, ``simulator_runs`` and
-        ``simulator_where`` the simulator's sessions. ``odd`` and ``even`` are every other session
+        ``human_runs`` and ``human_where`` choose people, ``sim_runs`` and
+        ``sim_where`` the simulator's sessions. ``odd`` and ``even`` are every other session
         of each task (the first, third, ... are odd) in the order of their
         runs and ids.
 
@@ -138,9 +138,7 @@ def chosen(frame: pl.DataFrame, own: RobustOptions, *, human: bool) -> pl.DataFr
     UsageError
         Where a label, a column or a value does not occur.
     """
-    where, labels = (
-        (own.human_where, own.human_runs) if human else (own.simulator_where, own.simulator_runs)
-    )
+    where, labels = (own.human_where, own.human_runs) if human else (own.sim_where, own.sim_runs)
     flag, column = ("--human", "batch") if human else ("--sim", "run")
     for condition in where:
         frame = _with_value(frame, condition, f"{flag}-where")

@@ -26,7 +26,7 @@ from usi.reasons import (
     PEOPLE_CONSTANT,
     Reason,
 )
-from usi.scoring.robust.options import MIN_HUMAN_HITS
+from usi.scoring.robust.thresholds import MIN_HUMAN_HITS
 
 Array = NDArray[np.float64]
 

@@ -11,8 +11,9 @@ import polars as pl
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.language_packs import languages_in, without_lists
 from usi.extraction.spec import DIMENSIONS
+from usi.options import RobustOptions
 from usi.reasons import COVERAGE_UNPAIRED, SURVEY_ABSENT
-from usi.scoring.options import ScoreContext
+from usi.scoring.context import ScoreContext
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
 from usi.scoring.robust.batches import batch_ranges, versus_humans
 from usi.scoring.robust.bounds import tidy
@@ -27,12 +28,12 @@ from usi.scoring.robust.left_out import (
     session_reasons,
     stamp_counts,
 )
-from usi.scoring.robust.options import MIN_CLUSTERS, RobustOptions
 from usi.scoring.robust.outcome import label_counts
 from usi.scoring.robust.perceived import perceived_success
 from usi.scoring.robust.study import Study
 from usi.scoring.robust.subgroups import subgroups
 from usi.scoring.robust.survey import SurveySide, survey_result
+from usi.scoring.robust.thresholds import MIN_CLUSTERS
 from usi.scoring.robust.tripwire import tripwire_list, tripwires
 from usi.scoring.scorecard import Component, SimulatorCard, Sizes, Tripwire, Warning_
 

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.errors import NotScorable
+from usi.options import RobustOptions
 from usi.reasons import (
     FEATURES_RARE,
     FEW_SESSIONS_SHOW,
@@ -23,7 +24,6 @@ from usi.scoring.robust.bounds import Interval, Score, interval_rule, score_term
 from usi.scoring.robust.ceiling import ceilings, perfect_errors
 from usi.scoring.robust.design import Design, detect_design, placement, require_column
 from usi.scoring.robust.difficulty import Bins, Pool, assign_bins
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.outcome import Success, label_indicators, other_agents, successes
 from usi.scoring.robust.reference import Reference, scorable_rows
 from usi.scoring.robust.scorable import Selection, scored_values, select, session_values
@@ -127,7 +127,7 @@ def study(
     if options.strata is not None:
         for side in (ref.frame, rows):
             require_column(side, options.strata, "--strata")
-    success = successes(ref.frame, rows, options.reward_threshold)
+    success = successes(ref.frame, rows, options.success_at)
     strangers = None if options.other_agent else other_agents(ref.frame, rows)
     if strangers and success.reason is None:
         none = [np.full(side.height, np.nan) for side in (ref.frame, rows)]

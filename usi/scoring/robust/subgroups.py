@@ -10,11 +10,11 @@ import polars as pl
 
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
+from usi.options import RobustOptions
 from usi.reasons import SUBGROUP_EMPTY
 from usi.scoring.robust.card_parts import Extras, components, index_of
 from usi.scoring.robust.design import require_column
 from usi.scoring.robust.difficulty import Pool
-from usi.scoring.robust.options import RobustOptions
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.study import Study, study
 from usi.scoring.scorecard import SubgroupScore
@@ -46,9 +46,9 @@ def _parts(result: Study, by: str) -> Iterator[tuple[str, np.ndarray, np.ndarray
 def subgroups(
     result: Study, options: RobustOptions, pool: Pool | None
 ) -> tuple[SubgroupScore, ...]:
-    """Score every value of every column named in `options.subgroups`."""
+    """Score every value of every column named in `options.by`."""
     found = []
-    for by in options.subgroups:
+    for by in options.by:
         for value, human, simulator in _parts(result, by):
             found.append(_score(result, by, value, human, simulator, options, pool))
     return tuple(found)
@@ -67,7 +67,7 @@ def _score(
         who = "people" if not human.any() else "simulator"
         return SubgroupScore(by=by, value=value, index=not_assessed(SUBGROUP_EMPTY, who=who))
     design = "paired" if result.design.paired else "unpaired"
-    own = replace(options, tasks="common", design=design, subgroups=())  # type: ignore[arg-type]
+    own = replace(options, tasks="common", design=design, by=())  # type: ignore[arg-type]
     try:
         part = study(
             part_of(result.reference, human),

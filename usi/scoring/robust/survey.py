@@ -23,6 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
+from usi.options import RobustOptions, SurveyDesign
 from usi.reasons import (
     AGGREGATE_BY_SESSION,
     ANSWERS_CONSTANT,
@@ -44,18 +45,18 @@ from usi.reasons import (
     Reason,
 )
 from usi.records import SurveyAnswer
-from usi.scoring.options import HUMAN_EVAL
+from usi.scoring.context import HUMAN_EVAL
 from usi.scoring.robust.agreement import alpha_of, distances, median_without_one, weighted_kappa
 from usi.scoring.robust.bootstrap import weight_chunks
 from usi.scoring.robust.bounds import Interval, maybe, spread, tidy
 from usi.scoring.robust.design import unit_index
 from usi.scoring.robust.instrument import Item, answers_of, items_for
-from usi.scoring.robust.options import MIN_ANSWERED, RobustOptions, SurveyDesign, Z
 from usi.scoring.robust.study import Study
+from usi.scoring.robust.thresholds import MIN_ANSWERED, Z
 from usi.scoring.scorecard import Component, SurveyItem
 
 if TYPE_CHECKING:
-    from usi.scoring.options import Surveys
+    from usi.scoring.context import Surveys
 
 
 Index = NDArray[np.int64]
