@@ -1,9 +1,8 @@
 """All readers by name: those of usi, and those that installed packages bring (``usi.loaders``).
 
 A plug-in that can't be imported, lacks a part of the protocol or takes a name that is taken is
-passed over with one message; every other format works as before.
-
-Choosing the format by what a file holds, never by its name.
+passed over with one message; every other format works as before. The format is chosen by what a
+file holds, never by its name: every reader is asked in turn.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, cast
 
 from usi.errors import InputError, UsiError, unknown_name
+from usi.loading import surveys
 from usi.loading.context import Context
 from usi.loading.corpora import abcd, abredial, multidogo, multiwoz, star, wildchat
 from usi.loading.formats import (
@@ -32,21 +31,16 @@ from usi.loading.formats import (
 )
 from usi.loading.jsonstream import Cursor
 from usi.loading.reader import About, Reader
-from usi.loading.sample import LOOKED_AT, Sample
+from usi.loading.sample import Sample
 from usi.loading.source import Source
 from usi.options import LoadOptions
 from usi.records import Session
 
 GROUP = "usi.loaders"
-OWN: tuple[Any, ...] = (
-    tau_usi,
-    taubench,
-    tau2,
-    odyssim,
+OWN: tuple[Reader, ...] = (
     inspect_log,
     otel,
     openinference,
-    star,
     multiwoz,
     multidogo,
     abcd,
@@ -54,8 +48,14 @@ OWN: tuple[Any, ...] = (
     wildchat,
     sharegpt,
     openai_chat,
-    usi_jsonl,
     table,
+    # Told by a walk through the file, since their marks may come late:
+    tau_usi,
+    taubench,
+    tau2,
+    odyssim,
+    star,
+    usi_jsonl,
 )
 """Readers of usi, in the order in which they are asked whether a file is theirs."""
 
@@ -117,7 +117,7 @@ def registry() -> Found:
 
 def collect(points: tuple[EntryPoint, ...]) -> Found:
     """Own readers and those of some entry points."""
-    readers: dict[str, Reader] = {module.NAME: cast(Reader, module) for module in OWN}
+    readers: dict[str, Reader] = {reader.NAME: reader for reader in OWN}
     plugins: set[str] = set()
     broken: list[str] = []
     for point in sorted(points, key=lambda point: (point.name, point.value)):
@@ -142,7 +142,7 @@ def collect(points: tuple[EntryPoint, ...]) -> Found:
     return Found(readers, frozenset(plugins), tuple(broken))
 
 
-FORMATS: tuple[str, ...] = tuple(module.NAME for module in OWN)
+FORMATS: tuple[str, ...] = tuple(reader.NAME for reader in OWN)
 """Formats of usi itself; `usi.loading.registry.registry` has those of installed packages, too."""
 SURVEYS = "surveys"
 """Not a format of sessions: a ``survey_comparable_*`` file, which belongs to ``--surveys``."""
@@ -181,20 +181,27 @@ def sniff(source: Source, options: LoadOptions) -> str:
 
 
 def recognise(source: Source, options: LoadOptions, sample: Sample | None = None) -> str | None:
-    """Name of the format, or ``None`` where the content is JSON of no known shape."""
+    """Name of the format, or ``None`` where the content is JSON of no known shape.
+
+    Plug-ins are asked last, so that none changes the reading of a file that usi knows.
+    """
     if source.layout is not None:
         return source.layout
     source.check_not_empty()
     sample = sample or Sample(source, options)
+    for reader in OWN:
+        if reader.recognise(sample):
+            return reader.NAME
+    if surveys.recognise(sample):
+        return SURVEYS
+    if sample.trouble is not None:
+        raise sample.trouble
     found = registry()
-    for name, reader in found.readers.items():
-        if name not in found.plugins and name not in _BY_SHAPE and reader.recognise(sample):
+    for name in sorted(found.plugins):
+        if found.readers[name].recognise(sample):
             return name
     if sample.first in (b"[", b"{"):
-        return _by_shape(source, options) or _of_plugin(sample)
-    plugin = _of_plugin(sample)
-    if plugin is not None:
-        return plugin
+        return None
     if table.looks_like_table(sample):
         raise table.unnamed_columns(sample)
     with source.open() as stream:
@@ -205,91 +212,6 @@ def recognise(source: Source, options: LoadOptions, sample: Sample | None = None
         "not a file of transcripts: it begins with neither { nor [, and is no table", row=1,
         file=source.name,
     )  # fmt: skip
-
-
-_BY_SHAPE = frozenset(
-    (tau_usi.NAME, taubench.NAME, tau2.NAME, odyssim.NAME, star.NAME, usi_jsonl.NAME)
-)
-"""Formats that are told by walking through the file, since their marks may come late."""
-
-
-def _of_plugin(sample: Sample) -> str | None:
-    """The plug-in that knows the file; they are asked last, so that none changes an old reading."""
-    found = registry()
-    for name in sorted(found.plugins):
-        if found.readers[name].recognise(sample):
-            return name
-    return None
-
-
-def _by_shape(source: Source, options: LoadOptions) -> str | None:
-    with source.open() as stream:
-        cursor = Cursor(stream, file=source.name, max_record=options.max_record)
-        return _of_array(cursor) if cursor.peek() == b"[" else _of_object(cursor)
-
-
-def _of_array(cursor: Cursor) -> str | None:
-    for row in cursor.elements():
-        element = cursor.value()
-        if isinstance(element, dict):
-            if "traj" in element:
-                return taubench.NAME
-            if found := _of_session(element):
-                return found
-            if "role" in element:
-                return usi_jsonl.NAME
-        if row >= LOOKED_AT:
-            break
-    return None
-
-
-def _of_session(record: dict[str, Any]) -> str | None:
-    """Format of a record that holds one session."""
-    if "messages" in record and "reward_info" in record:
-        return tau2.NAME
-    if "messages" in record or "conversation" in record:
-        return usi_jsonl.NAME
-    return None
-
-
-def _of_object(cursor: Cursor) -> str | None:
-    keys: dict[str, Any] = {}
-    for looked, key in enumerate(cursor.members()):
-        keys[key] = None
-        if key == "simulations" or {"info", "tasks"} <= keys.keys() or key == "simulation_index":
-            return tau2.NAME
-        if keys.keys() >= star.MARKS:
-            return star.NAME
-        if key == "results" and cursor.peek() == b"[":
-            found = _of_results(cursor)
-            if found:
-                return found
-            continue
-        opening = cursor.peek()
-        if opening == b"{" and looked < LOOKED_AT and key not in ("metadata", "survey", "info"):
-            value = cursor.value()
-            if isinstance(value, dict) and "conversation" in value:
-                return tau_usi.NAME
-            if isinstance(value, dict) and "survey" in value and "messages" not in keys:
-                return SURVEYS
-        else:
-            cursor.skip()
-    return _of_session(keys)
-
-
-def _of_results(cursor: Cursor) -> str | None:
-    """Format of a ``results`` array, whose first elements decide."""
-    for row in cursor.elements():
-        if row > LOOKED_AT:
-            cursor.raw()
-            continue
-        element = cursor.value()
-        if isinstance(element, dict):
-            if "traj" in element:
-                return taubench.NAME
-            if "conversation" in element or "chat" in element:
-                return odyssim.NAME
-    return None
 
 
 def describe(source: Source, options: LoadOptions) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from usi.errors import UsiError
 from usi.loading.jsonstream import Cursor, decode, lines
@@ -16,6 +19,51 @@ LOOKED_AT = 20
 _BOM = b"\xef\xbb\xbf"
 
 
+@dataclass(frozen=True)
+class Member:
+    """A member of a JSON object, as far as it is looked at.
+
+    Attributes
+    ----------
+    key
+        Its name.
+    fields
+        Keys of its value, where that is an object and one of the first members.
+    elements
+        First objects of the array ``results``; of other arrays nothing.
+    """
+
+    key: str
+    fields: frozenset[str] = frozenset()
+    elements: tuple[dict[str, Any], ...] = ()
+
+
+T = TypeVar("T")
+
+
+class _Walk(Iterable[T]):
+    """An iteration that may be begun again: what was passed is kept, the rest read when wanted."""
+
+    def __init__(self, items: Iterator[T]) -> None:
+        self._items = items
+        self._passed: list[T] = []
+
+    def __iter__(self) -> Iterator[T]:
+        place = 0
+        while True:
+            if place == len(self._passed):
+                try:
+                    self._passed.append(next(self._items))
+                except StopIteration:
+                    return
+            yield self._passed[place]
+            place += 1
+
+
+_NO_SESSION = ("metadata", "survey", "info")
+"""Members of an object that are no sessions, and may be large."""
+
+
 class Sample:
     """What a reader may look at; everything is read when it is first asked for.
 
@@ -25,11 +73,14 @@ class Sample:
         The file, and what the user asked for.
     complaints
         What plug-ins that broke have to say.
+    trouble
+        Why `elements` or `outline` ended before their time: the file is no valid JSON.
     """
 
     def __init__(self, source: Source, options: LoadOptions) -> None:
         self.source, self.options = source, options
         self.complaints: list[str] = []
+        self.trouble: UsiError | None = None
 
     @cached_property
     def head(self) -> bytes:
@@ -52,7 +103,9 @@ class Sample:
         """First elements of a JSON array, else first lines of JSON Lines; else nothing."""
         try:
             if self.first == b"[":
-                found = self._elements()
+                found = list(self.elements)
+                if self.trouble is not None:
+                    return []
                 # A line may be a list of messages: then the lines are the records.
                 return self._lines() or found if _is_message_list(found) else found
             return self._lines() if self.first == b"{" else []
@@ -88,15 +141,66 @@ class Sample:
                 first.append(cursor.value())
         return first
 
-    def _elements(self) -> list[Any]:
-        found: list[Any] = []
-        with self.source.open() as stream:
-            cursor = Cursor(stream, file=self.source.name, max_record=self.options.max_record)
-            for row in cursor.elements():
-                found.append(cursor.value())
-                if row >= LOOKED_AT:
-                    break
-        return found
+    @cached_property
+    def elements(self) -> Iterable[Any]:
+        """First elements of a JSON array, each read when it is wanted; else nothing."""
+        return _Walk(self._elements())
+
+    @cached_property
+    def outline(self) -> Iterable[Member]:
+        """All members of a JSON object, each passed over when the next is wanted; else nothing.
+
+        For formats whose marks may come late in the file: it is walked through once for all.
+        """
+        return _Walk(self._members())
+
+    def _elements(self) -> Iterator[Any]:
+        if self.first != b"[":
+            return
+        try:
+            with self.source.open() as stream:
+                cursor = Cursor(stream, file=self.source.name, max_record=self.options.max_record)
+                for row in cursor.elements():
+                    yield cursor.value()
+                    if row >= LOOKED_AT:
+                        break
+        except UsiError as error:
+            self.trouble = error
+
+    def _members(self) -> Iterator[Member]:
+        if self.first != b"{":
+            return
+        try:
+            with self.source.open() as stream:
+                cursor = Cursor(stream, file=self.source.name, max_record=self.options.max_record)
+                for number, key in enumerate(cursor.members()):
+                    opening = cursor.peek()
+                    if key == "results" and opening == b"[":
+                        yield from self._results(key, cursor)
+                    elif opening == b"{" and number < LOOKED_AT and key not in _NO_SESSION:
+                        yield Member(key, frozenset(cursor.value()))
+                    else:
+                        yield Member(key)
+                        cursor.skip()
+        except UsiError as error:
+            self.trouble = error
+
+    @staticmethod
+    def _results(key: str, cursor: Cursor) -> Iterator[Member]:
+        """The member, told before the rest of its elements is passed over."""
+        found: list[dict[str, Any]] = []
+        rows = cursor.elements()
+        try:
+            for _ in islice(rows, LOOKED_AT):
+                value = cursor.value()
+                if isinstance(value, dict):
+                    found.append(value)
+        except UsiError:
+            yield Member(key, elements=tuple(found))
+            raise
+        yield Member(key, elements=tuple(found))
+        for _ in rows:
+            cursor.skip()
 
     def _lines(self) -> list[Any]:
         found: list[Any] = []

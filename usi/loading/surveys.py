@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from usi.errors import InputError
 from usi.loading.fields import BadField, kind, survey_of
 from usi.loading.jsonstream import Cursor
+from usi.loading.sample import LOOKED_AT, Sample
 from usi.loading.source import file_source
 from usi.options import MAX_RECORD
 from usi.records import SurveyAnswer
 
 Surveys = dict[str, tuple[SurveyAnswer, ...] | None]
 _NAME = re.compile(r"survey_comparable_(?P<label>.+?)\.json(\.(gz|xz|zst))?")
+
+
+def recognise(sample: Sample) -> bool:
+    """An object among whose first members is a survey; a session would have its messages before."""
+    for member in islice(sample.outline, LOOKED_AT):
+        if member.key == "messages":
+            return False
+        if "survey" in member.fields:
+            return True
+    return False
 
 
 def read_surveys(directory: str | Path) -> dict[str, Surveys]:

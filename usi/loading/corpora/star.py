@@ -18,6 +18,7 @@ from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, record_of, text
 from usi.loading.jsonstream import Cursor
 from usi.loading.reader import About, carries
+from usi.loading.sample import Sample
 from usi.loading.source import Source
 from usi.loading.times import stamp_of
 from usi.records import Outcome, Session, SurveyAnswer, Turn
@@ -43,6 +44,16 @@ _ASIDE = {
     "Wizard": "message: event of the wizard's screen",
     "User": "message: event of the user's screen",
 }
+
+
+def recognise(sample: Sample) -> bool:
+    """One dialogue: an object with the keys that only this format has."""
+    missing = set(MARKS)
+    for member in sample.outline:
+        missing.discard(member.key)
+        if not missing:
+            return True
+    return False
 
 
 def join_dialogues(sources: list[Source], name: str) -> list[Source]:

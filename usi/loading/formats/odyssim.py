@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from usi.loading.context import Context
 from usi.loading.fields import BadField, number, record_of, survey_of, text, text_id
 from usi.loading.reader import About, carries
+from usi.loading.sample import Sample
 from usi.loading.times import timed_turns
 from usi.records import MISSING, Outcome, Session
 
@@ -27,6 +28,15 @@ ABOUT = About(
 )
 _RUN_SUFFIX = re.compile(r"_\d+_\d+$")
 _TAKEN = ("instance_id", "conversation", "chat", "survey", "reward", "keep", "termination_reason")
+
+
+def recognise(sample: Sample) -> bool:
+    """An object whose array ``results`` holds conversations."""
+    return any(
+        "conversation" in element or "chat" in element
+        for member in sample.outline
+        for element in member.elements
+    )
 
 
 def read(context: Context) -> Iterator[Session]:

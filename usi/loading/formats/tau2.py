@@ -15,9 +15,11 @@ from usi.errors import InputError
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, record_of, text, text_id
 from usi.loading.formats.taubench import DUPLICATE, array_identity
+from usi.loading.formats.usi_jsonl import keys_of_record
 from usi.loading.jsonstream import Cursor
 from usi.loading.messages import conversation
 from usi.loading.reader import About, carries
+from usi.loading.sample import Sample
 from usi.records import MISSING, Outcome, Session, SessionStatus
 
 REVIEWS = ("user_only_review", "review")
@@ -75,6 +77,7 @@ def _plain(text: str) -> str:
 
 
 NAME = "tau2"
+_SIMULATION = frozenset(("messages", "reward_info"))
 ABOUT = About(
     holds="tau2-bench results.json with simulations, also its folder layout",
     carries=carries("agent", "tools", "task", "run", "outcome"),
@@ -87,6 +90,18 @@ INFRASTRUCTURE = frozenset(
 """Reasons of termination that are nobody's behaviour: such sessions are counted, never scored."""
 _TAKEN = ("task_id", "trial", "messages", "ticks", "termination_reason")
 """Left out of `meta`; reviews stay there whole, since their reasoning is worth reading."""
+
+
+def recognise(sample: Sample) -> bool:
+    """Simulations, a file that names them, or single ones: messages with ``reward_info``."""
+    if any(isinstance(one, dict) and one.keys() >= _SIMULATION for one in sample.elements):
+        return True
+    keys: set[str] = set()
+    for member in sample.outline:
+        keys.add(member.key)
+        if member.key in ("simulations", "simulation_index") or keys >= {"info", "tasks"}:
+            return True
+    return keys_of_record(sample) >= _SIMULATION
 
 
 def read(context: Context) -> Iterator[Session]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from usi.loading.context import Context
 from usi.loading.fields import BadField, number, record_of, survey_of, text
 from usi.loading.reader import About, carries
+from usi.loading.sample import LOOKED_AT, Sample
 from usi.loading.times import timed_turns
 from usi.records import MISSING, Outcome, Session
 
@@ -25,6 +27,11 @@ ABOUT = About(
 )
 _DOMAIN = re.compile(r"(airline|retail|telecom)_")
 _TAKEN = ("conversation", "survey", "reward", "keep", "termination_reason")
+
+
+def recognise(sample: Sample) -> bool:
+    """An object among whose first members is a conversation."""
+    return any("conversation" in member.fields for member in islice(sample.outline, LOOKED_AT))
 
 
 def read(context: Context) -> Iterator[Session]:

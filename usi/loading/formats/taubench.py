@@ -10,6 +10,7 @@ from usi.loading.fields import BadField, number, record_of, text, text_id
 from usi.loading.jsonstream import Cursor
 from usi.loading.messages import conversation
 from usi.loading.reader import About, carries
+from usi.loading.sample import Sample
 from usi.records import MISSING, Outcome, Session
 
 NAME = "tau-bench"
@@ -21,6 +22,13 @@ ABOUT = About(
 )
 _TAKEN = ("task_id", "trial", "reward", "traj")
 DUPLICATE = "session: duplicate task and trial"
+
+
+def recognise(sample: Sample) -> bool:
+    """Runs with ``traj``, in an array or below ``results``."""
+    return any(isinstance(run, dict) and "traj" in run for run in sample.elements) or any(
+        "traj" in run for member in sample.outline for run in member.elements
+    )
 
 
 def read(context: Context) -> Iterator[Session]:

@@ -10,6 +10,7 @@ from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, record_of, survey_of, text, text_id
 from usi.loading.jsonstream import decode, lines
 from usi.loading.reader import CARRIED, About
+from usi.loading.sample import Sample
 from usi.loading.times import own_turns
 from usi.records import MISSING, Outcome, Session, SessionStatus
 
@@ -31,6 +32,21 @@ OWN_KEYS = _TAKEN - {"messages", "metadata", "id", "status"}
 _HOLDERS = frozenset(("messages", "conversation", "conversations", "input", "output"))
 FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
 """Keys that chat exports keep in `metadata`; the record's own key wins, even where it is null."""
+
+
+def recognise(sample: Sample) -> bool:
+    """Records with ``messages`` or ``conversation``, or messages themselves in one array."""
+    holders = {"messages", "conversation"}
+    return any(
+        isinstance(element, dict) and bool((holders | {"role"}) & element.keys())
+        for element in sample.elements
+    ) or bool(holders & keys_of_record(sample))
+
+
+def keys_of_record(sample: Sample) -> set[str]:
+    """Keys of an object that is one record; none where it ends before its time."""
+    keys = {member.key for member in sample.outline}
+    return keys if sample.trouble is None else set()
 
 
 def read(context: Context) -> Iterator[Session]:
