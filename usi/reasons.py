@@ -45,6 +45,17 @@ class Reason:
     def __str__(self) -> str:
         return self.text
 
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Reason:
+        """The reason that `dataclasses.asdict` made plain data of."""
+        cause = told["cause"]
+        return cls(
+            str(told["code"]),
+            str(told["text"]),
+            dict(told["parameters"]),
+            None if cause is None else cls.from_dict(cause),
+        )
+
     @property
     def root(self) -> Reason:
         """The reason that all the others follow from."""
@@ -139,6 +150,11 @@ def remedy(reason: Reason, **more: Value) -> tuple[Kind, str] | None:
         return None
     way = code.way.format(**{**more, **reason.root.parameters})
     return code.kind, way if code.alone else f"{reason}; {way}"
+
+
+def by_text(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
+    """Reasons with their counts in the order of their texts; those with a count of 0 are gone."""
+    return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: pair[0].text)
 
 
 def code_of(reason: Reason) -> Code | None:
@@ -513,6 +529,43 @@ NO_NGRAMS = Code(
     "rescore",
     "score the logs themselves, not session tables",
 )
+
+# Left out, or repaired on the way.
+NO_USER_TURN = Code("no_user_turn", "session: no user turn")
+FAILED_RUN = Code("failed_run", "session: failed run")
+FAILED_RUN_TOLD = Code("failed_run_told", "session: failed run ({why})")
+FAILED_RUN_OTHER = Code("failed_run_other", "session: failed run (other reasons)")
+INFRASTRUCTURE = Code("infrastructure", "session: infrastructure error")
+INFRASTRUCTURE_TOLD = Code("infrastructure_told", "session: infrastructure error ({why})")
+KEEP_NOT_TRUE = Code("keep_not_true", "session: keep mark is not true")
+NO_TASK = Code("no_task", "session: names no task")
+NO_COUNTERPART = Code("no_counterpart", "session: the other side has no session of this task")
+NO_REFERENCE_SESSION = Code(
+    "no_reference_session", "session: the reference has no session of this task (behaviour)"
+)
+OUTCOME_ALONE = Code("outcome_alone", "session: no user turn (its outcome counts, behaviour can't)")
+OTHER_PART = Code("other_part", "session: in a part of the corpus that is not read")
+CASE_TOO_YOUNG = Code("case_too_young", "case began less than the horizon before the log's end")
+NO_TASK_ADDED = Code("no_task_added", "session: names no task (not in the aggregate)")
+TASK_TOO_SMALL = Code(
+    "task_too_small", "session: of a task with too few sessions (not in the aggregate)"
+)
+NO_RATED_OUTCOME = Code("no_rated_outcome", "outcome: none, or a correct refusal")
+CASE_NOT_ENDED = Code("case_not_ended", "outcome: the case is open or was cancelled")
+NULL_REWARD = Code("null_reward", "outcome: null reward, counted as 0")
+ANSWER_DRAWN = Code("answer_drawn", "survey: no valid answer, drawn at random as published")
+OTHER_LANGUAGE = Code("other_language", "language: session in {language} (its word lists)")
+LANGUAGE_UNREAD = Code(
+    "language_unread",
+    "language: session in {language} (no word lists, so no features of words)",
+)
+TURN_REPAIRED = Code("turn_repaired", "repaired turn: {kind}")
+MESSAGE_NO_TURN = Code("message_no_turn", "message, no turn: {kind}")
+NO_LATENCY = Code(
+    "no_latency", "time stamp: user turn at or before the agent's message, no latency"
+)
+OTHER_STATUS = Code("other_status", "session: {status}")
+SET_ASIDE = Code("set_aside", "{what}")
 
 CODES: dict[str, Code] = {
     value.name: value for value in list(globals().values()) if isinstance(value, Code)

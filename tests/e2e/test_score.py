@@ -191,7 +191,10 @@ def test_the_partly_broken_run_counts_what_it_left_out() -> None:
     assert done.code == 0, done.err
     (side,) = done.json()["simulators"]
     assert side["n"]["sessions"] == 1
-    assert any("failed" in item["reason"] and item["count"] == 1 for item in side["left_out"])
+    assert any(
+        item["reason"]["code"] == "failed_run_told" and item["count"] == 1
+        for item in side["left_out"]
+    )
 
 
 def test_an_unknown_domain_has_no_frozen_difficulty(tmp_path: Path) -> None:

@@ -106,6 +106,8 @@ def test_identity_is_carried_as_found() -> None:
         "agent": "g",
         "status": "ok",
         "status_reason": None,
+        "language": None,
+        "word_lists": None,
         "keep": False,
         "keep_is_false": False,
         "reward": 0.5,

@@ -171,6 +171,7 @@ def test_a_reason_survives_json() -> None:
     told = json.loads(part.model_dump_json())["reason"]
     assert told == asdict(part.reason)  # type: ignore[arg-type]
     assert told["cause"]["parameters"] == {"example": 0.5}
+    assert Reason.from_dict(told) == part.reason
     adapter = TypeAdapter(Reason)
     assert adapter.validate_python(told) == part.reason
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from usi.extraction.extract import extract_table
 from usi.extraction.language import detect, language_code, language_of
+from usi.extraction.language_packs import languages_in, without_lists
 from usi.records import Session, Turn
 
 GERMAN = (
@@ -38,6 +39,22 @@ def test_a_language_without_lists_has_no_value_and_not_0() -> None:
     assert row["uncertainty"] is None
     assert row["words_per_turn"] == 3.5
     assert row["status_reason"] == "language: fr (no word lists)"
+
+
+def test_the_language_is_a_column_and_not_read_from_a_reason() -> None:
+    spoken = (
+        Session(session_id="a", turns=session(*GERMAN).turns, meta={"language": "de"},
+                status_reason="a review of the harness"),
+        Session(session_id="b", turns=session("please").turns,
+                status_reason="language: xx (no word lists)"),
+        session("Merci", language="fr"),
+    )  # fmt: skip
+    frame = extract_table(spoken, profile="robust", side="human").frame
+    assert frame["language"].to_list() == ["de", "en", "fr"]
+    assert frame["word_lists"].is_null().to_list() == [False, False, True]
+    assert frame["status_reason"][0] == "a review of the harness"
+    assert languages_in(frame) == {"de": 1, "fr": 1}
+    assert without_lists(frame) == ("fr",)
 
 
 def test_words_of_scripts_without_blanks_are_told_apart() -> None:

@@ -65,7 +65,7 @@ def simulator(name: str, value: float | None, terms: int = 5) -> SimulatorCard:
         components=components(50.0, 80.0, 70.0, 60.0, 90.0, survey),
         index=index(value, terms),
         features={"politeness_rate": feature(0.25, 0.5, 66.66666666666667)},
-        left_out=(LeftOut(reason=f"tool result {name}", count=1234),),
+        left_out=(LeftOut(reason=Reason("made_up", f"tool result {name}"), count=1234),),
     )
 
 

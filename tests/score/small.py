@@ -60,4 +60,4 @@ def scored(
 
 
 def reasons(card: Any) -> dict[str, int]:
-    return {item.reason: item.count for item in card.left_out}
+    return {item.reason.text: item.count for item in card.left_out}

@@ -60,7 +60,7 @@ def test_the_card_says_what_stands_behind_the_numbers() -> None:
     assert side.index.terms == card.human.index.terms == 6
     assert len(side.features) == 19
     # The public scorer's rule, checked on one number: keep marks of the reference that are false.
-    assert {(item.reason, item.count) for item in card.human.left_out} == {
+    assert {(item.reason.text, item.count) for item in card.human.left_out} == {
         ("session: keep mark is not true", 8)
     }
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 import usi
 from usi.loading import open_sessions, write_usi_jsonl
 from usi.phantom import build_phantom
-from usi.reasons import HARNESS, NO_STAMPS, STAMPS_OUT_OF_ORDER
+from usi.reasons import HARNESS, NO_LATENCY, NO_STAMPS, STAMPS_OUT_OF_ORDER
 from usi.records import Session
 
 REASON = "a property of the harness, never scored"
@@ -140,9 +140,8 @@ def test_gaps_that_are_not_above_zero_are_counted(cards: dict[str, Any]) -> None
     found = cards["frozen stamped"]
     assert latency(found).human.status == "not_assessed"
     assert latency(found).human.reason == STAMPS_OUT_OF_ORDER()
-    word = "time stamp: user turn at or before the agent's message, no latency"
-    assert {item.reason: item.count for item in found.human.left_out}[word] > 300
-    assert word not in {item.reason for item in found.simulators[0].left_out}
+    assert {item.reason: item.count for item in found.human.left_out}[NO_LATENCY()] > 300
+    assert NO_LATENCY() not in {item.reason for item in found.simulators[0].left_out}
 
 
 def without_latency(found: Any) -> dict[str, Any]:
@@ -151,7 +150,7 @@ def without_latency(found: Any) -> dict[str, Any]:
     for part in (told["human"], *told["simulators"]):
         for block in ("features", "style"):
             part.get(block, {}).pop("user_latency", None)
-        part["left_out"] = [i for i in part["left_out"] if not i["reason"].startswith("time stamp")]
+        part["left_out"] = [i for i in part["left_out"] if i["reason"]["code"] != "no_latency"]
         part.pop("signature", None)
     return {k: v for k, v in told.items() if k not in ("signature", "inputs", "tasks_sha256")}
 

@@ -182,7 +182,7 @@ def test_left_out_sessions_are_counted():
     )
     extra = pl.concat([half, draw(1, 2, seed=9, side="simulated", first=900)])
     card = score(HUMAN, extra).simulators[0]
-    found = {item.reason: item.count for item in card.left_out}
+    found = {item.reason.text: item.count for item in card.left_out}
     assert found["session: no user turn"] == 60
     assert found["session: the other side has no session of this task"] == 2
 

@@ -23,6 +23,7 @@ from usi.cli.options import Domain, Force, Format, Map, Print, Printed, Quiet, U
 from usi.cli.robust_options import SurveyDesignName
 from usi.cli.verbs import reflow
 from usi.errors import InputError, UsageError, unknown_name
+from usi.reasons import by_text
 from usi.report.text import printable
 
 if TYPE_CHECKING:
@@ -377,9 +378,7 @@ def aggregated(
     rows = found.rows
     total = int(rows["sessions"].sum())
     lines = [f"written: {output}: {rows.height:,} tasks, {total:,} sessions"]
-    lines += [
-        f"left out: {count:,} x {reason}" for reason, count in found.about["left_out"].items()
-    ]
+    lines += [f"left out: {count:,} x {reason}" for reason, count in by_text(found.left_out)]
     if not reference.redistribute or reference.research_only:
         lines.append("the aggregate carries the same terms as the corpus")
     return lines

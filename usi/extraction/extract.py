@@ -19,7 +19,7 @@ import polars as pl
 from usi.errors import UsageError
 from usi.extraction.kernel import Flat, core_counts
 from usi.extraction.language import ENGLISH, known_code, language_of
-from usi.extraction.language_packs import pack_languages, reason_of
+from usi.extraction.language_packs import pack_languages, reason_of, word_lists_of
 from usi.extraction.profile import Profile, get_profile
 from usi.extraction.segment import can_segment, needs_segmenting, segmented
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
@@ -133,14 +133,17 @@ def _frame(
     seq: int,
     language: str | None,
 ) -> pl.DataFrame:
-    reasons: list[str | None] = []
+    columns = _identity(sessions, side, seq)
     if profile.for_language is None:
         numbers, spoke = _numbers(sessions, profile, source)
     else:
-        numbers, spoke, reasons = _by_language(sessions, profile, source, language)
-    columns = _identity(sessions, side, seq)
-    if any(reasons):
-        columns["status_reason"] = _with_reasons(columns["status_reason"], reasons)
+        codes = [language_of(session, language) or ENGLISH for session in sessions]
+        numbers, spoke, reasons = _by_language(sessions, profile, source, codes)
+        columns["language"] = _series("language", codes, pl.String())
+        lists = {code: word_lists_of(code) for code in set(codes)}
+        columns["word_lists"] = _series("word_lists", [lists[c] for c in codes], pl.String())
+        if any(reasons):
+            columns["status_reason"] = _with_reasons(columns["status_reason"], reasons)
     columns["status"] = pl.Series(
         "status",
         [
@@ -173,10 +176,9 @@ def _numbers(
 
 
 def _by_language(
-    sessions: Sequence[Session], profile: Profile, source: Side, default: str | None
+    sessions: Sequence[Session], profile: Profile, source: Side, codes: Sequence[str]
 ) -> tuple[pl.DataFrame, npt.NDArray[np.bool_], list[str | None]]:
     """As `_numbers`, every session with the word lists of its language, if there are any."""
-    codes = [language_of(session, default) or ENGLISH for session in sessions]
     found = sorted(set(codes))
     if found in ([], [ENGLISH]) or profile.for_language is None:
         return *_numbers(sessions, profile, source), []
@@ -232,6 +234,8 @@ def _identity(sessions: Sequence[Session], side: Side, seq: int) -> dict[str, pl
         "agent": [s.agent for s in sessions],
         "status": nothing,
         "status_reason": [s.status_reason for s in sessions],
+        "language": nothing,
+        "word_lists": nothing,
         "keep": [s.keep is MISSING or bool(s.keep) for s in sessions],
         "keep_is_false": [s.keep is False for s in sessions],
         "reward": [s.outcome.reward for s in sessions],

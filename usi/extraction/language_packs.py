@@ -20,9 +20,6 @@ from usi.extraction.robust.lexicon import WordLists, load_word_lists
 ROBUST, STYLE, CONTEXT = "robust1", "style1", "context1"
 NOT_NEEDED = frozenset({"dash"})
 """Entries of the English files that are facts about characters, not about English."""
-MARK = "language: "
-"""Start of the status reason of a session in another language than English."""
-WITHOUT = "no word lists"
 
 
 @dataclass(frozen=True)
@@ -84,28 +81,29 @@ def reason_of(language: str, *, words: bool) -> str | None:
     """
     if language == ENGLISH:
         return None
-    how = load_pack(language).tag if language in pack_languages() else WITHOUT
-    return f"{MARK}{language} ({how}{'' if words else ', words can not be told apart'})"
+    how = word_lists_of(language) or "no word lists"
+    return f"language: {language} ({how}{'' if words else ', words can not be told apart'})"
+
+
+def word_lists_of(language: str) -> str | None:
+    """Names and versions of the word lists of a language; ``None`` where there are none."""
+    return load_pack(language).tag if language in (ENGLISH, *pack_languages()) else None
 
 
 def languages_in(frame: pl.DataFrame) -> dict[str, int]:
     """Language -> sessions of a table, other than English, sorted."""
-    found: dict[str, int] = {}
-    for reason in _marked(frame):
-        name = reason.removeprefix(MARK).partition(" ")[0]
-        found[name] = found.get(name, 0) + 1
-    return dict(sorted(found.items()))
+    return dict(sorted(_foreign(frame)["language"].value_counts().iter_rows()))
 
 
 def without_lists(frame: pl.DataFrame) -> tuple[str, ...]:
     """Languages in a table whose sessions no word list can read, sorted."""
-    held = [reason for reason in _marked(frame) if WITHOUT in reason]
-    return tuple(sorted({reason.removeprefix(MARK).partition(" ")[0] for reason in held}))
+    unread = _foreign(frame).filter(pl.col("word_lists").is_null())
+    return tuple(sorted(set(unread["language"])))
 
 
-def _marked(frame: pl.DataFrame) -> list[str]:
-    """Status reasons of the sessions in another language than English."""
-    if "status_reason" not in frame.columns:
-        return []
-    reasons = frame["status_reason"].drop_nulls()
-    return reasons.filter(reasons.str.starts_with(MARK)).to_list()
+def _foreign(frame: pl.DataFrame) -> pl.DataFrame:
+    """Languages and word lists of the sessions in another language than English."""
+    schema = {"language": pl.String(), "word_lists": pl.String()}
+    if not schema.keys() <= set(frame.columns):
+        return pl.DataFrame(schema=schema)
+    return frame.select(*schema).filter(pl.col("language") != ENGLISH)

@@ -11,7 +11,7 @@ from typing import Literal
 
 import polars as pl
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 """Version of the session table's layout, kept in the Parquet metadata."""
 
 Dimension = Literal["conversation", "information", "clarification", "reaction", "style", "none"]
@@ -106,6 +106,10 @@ IDENTITY_SCHEMA: dict[str, pl.DataType] = {
     # Why a session may not count.
     "status": pl.String(),  # ok | no_user_turn | failed | infrastructure_error
     "status_reason": pl.String(),
+    # Language that its words were counted in, null where the profile does not ask; and its word
+    # lists, null where there are none (then features of words have no value).
+    "language": pl.String(),
+    "word_lists": pl.String(),
     "keep": pl.Boolean(),  # truthiness of the tau-usi mark, true where absent
     "keep_is_false": pl.Boolean(),  # the mark is exactly false (published ECE rule)
     # Outcome and survey.

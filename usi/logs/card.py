@@ -23,9 +23,11 @@ from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
 from usi.options import RobustOptions
 from usi.reasons import (
+    CASE_NOT_ENDED,
     FEW_COMPONENTS,
     FEW_RATED,
     FEW_SIMULATED_CASES,
+    NO_RATED_OUTCOME,
     NOTHING_TO_COMPARE,
     OTHER_COMPONENTS,
     REAL_FEW_ENDS,
@@ -36,7 +38,6 @@ from usi.reasons import (
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import Score, lower_upper, maybe, mean_score, score_terms, tidy
 from usi.scoring.robust.floors import FLOOR_REPLICATES
-from usi.scoring.robust.left_out import NO_RATED_OUTCOME
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.subgroups import part_of
@@ -401,13 +402,12 @@ def _counted(feature: object, n: int) -> object:
     return feature.model_copy(update={"simulator": feature.simulator.model_copy(update={"n": n})})
 
 
-NO_OUTCOME = "outcome: the case is open or was cancelled"
-
-
 def renamed(parts: tuple[LeftOut, ...]) -> tuple[LeftOut, ...]:
     """What was left out, in words of cases."""
     return tuple(
-        part.model_copy(update={"reason": NO_OUTCOME}) if part.reason == NO_RATED_OUTCOME else part
+        part.model_copy(update={"reason": CASE_NOT_ENDED()})
+        if part.reason.is_a(NO_RATED_OUTCOME)
+        else part
         for part in parts
     )
 

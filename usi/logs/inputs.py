@@ -18,6 +18,7 @@ from usi.logs.distances import Traces, TraceSample
 from usi.logs.extract import run_log
 from usi.logs.feature_options import options_of
 from usi.options import LogOptions, ScoreOptions
+from usi.reasons import CASE_TOO_YOUNG
 from usi.records import Side
 from usi.scoring.inputs import (
     ReadFile,
@@ -38,7 +39,6 @@ TIER_LIMIT = "B"
 PROFILE = "log"
 Paths = Sequence[str | Path] | str | Path
 Tables = SessionTable | Mapping[str, SessionTable]
-YOUNG = "case began less than the horizon before the log's end"
 NO_CONFIG = (
     "a log needs a configuration: --preset {presets}, or --log-config FILE.toml (usi logs suggest "
     "FILES -o my.toml writes a draft of one); --no-classes goes on without"
@@ -196,7 +196,7 @@ def _read(
 
 def _note(side: SideInput, notes: LogNotes, role: Side, label: str) -> None:
     if notes.too_young:
-        side.left_out.setdefault(label, Counter())[YOUNG] += notes.too_young
+        side.left_out.setdefault(label, Counter())[CASE_TOO_YOUNG()] += notes.too_young
     facts = {
         "events that repeat another one (kept)": notes.duplicates,
         "events with the time of the one before (file order kept)": notes.ties,

@@ -22,7 +22,7 @@ import polars as pl
 from usi.corpora.resolve import Reference as Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_profile
-from usi.reasons import Reason
+from usi.reasons import NO_TASK_ADDED, TASK_TOO_SMALL, Reason, by_text
 from usi.scoring.inputs import SideInput, corpus_digest, read_file
 from usi.scoring.people import PROFILE, read_people_of
 from usi.scoring.robust.aggregated import AggregateTable, stand_ins
@@ -44,6 +44,11 @@ class Aggregate:
 
     rows: pl.DataFrame
     about: dict[str, Any]
+
+    @property
+    def left_out(self) -> dict[Reason, int]:
+        """Sessions that were not added up, by reason."""
+        return {Reason.from_dict(told): int(count) for told, count in self.about["left_out"]}
 
 
 def is_aggregate(path: str | Path) -> bool:
@@ -103,7 +108,7 @@ def build_aggregate(
     left.update(session_reasons(table.frame, nobody) + repair_counts(table.frame))
     left.update(stamp_counts(table.frame))
     keep = frame["task"].is_not_null().to_numpy()
-    left["session: names no task (not in the aggregate)"] += int((~keep).sum())
+    left[NO_TASK_ADDED()] += int((~keep).sum())
     sizes = frame.group_by("task", "domain").len()
     small = sizes.filter(pl.col("task").is_not_null() & (pl.col("len") < min_cell))
     if small.height and not drop_small:
@@ -115,7 +120,7 @@ def build_aggregate(
     cells = {(task, domain) for task, domain, _ in small.iter_rows()}
     pairs = zip(frame["task"].to_list(), frame["domain"].to_list(), strict=True)
     few_mask = np.array([pair in cells for pair in pairs], dtype=bool)
-    left["session: of a task with too few sessions (not in the aggregate)"] += int(few_mask.sum())
+    left[TASK_TOO_SMALL()] += int(few_mask.sum())
     keep = keep & ~few_mask
     if not keep.any():
         raise NotScorable(
@@ -145,7 +150,7 @@ def build_aggregate(
         "expires": corpus.expires.isoformat() if corpus.expires else None,
         "language": corpus.language,
         "frozen": corpus.scorable is not None,
-        "left_out": dict(sorted((+left).items())),
+        "left_out": [[asdict(reason), count] for reason, count in by_text(left)],
         "verdicts": {name: _told(v) for name, v in verdicts.items()},
     }
     return Aggregate(rows, about)
@@ -293,7 +298,7 @@ def _told(verdict: Scorable) -> list[Any]:
 def _verdict(told: list[Any]) -> Scorable:
     """The verdict that `_told` wrote."""
     reason, hits, sessions, rare = told
-    return Scorable(None if reason is None else Reason(**reason), hits, sessions, rare)
+    return Scorable(None if reason is None else Reason.from_dict(reason), hits, sessions, rare)
 
 
 def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
@@ -308,6 +313,7 @@ def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
             file=file,
         )
         verdicts = {name: _verdict(value) for name, value in about["verdicts"].items()}
+        left_out = found.left_out
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InputError(f"is damaged ({type(error).__name__})", file=file) from error
     return AggregateTable(
@@ -317,7 +323,7 @@ def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
         bool(about["synthetic"]),
         matrix=matrix,
         verdicts=verdicts,
-        left_out=about["left_out"],
+        left_out=left_out,
     )
 
 

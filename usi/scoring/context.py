@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from usi.reasons import Reason
+
 if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
     from usi.records import SurveyAnswer
@@ -68,7 +70,7 @@ class ScoreContext:
     terms: str | None = None
     expires: str | None = None
     inputs: tuple[InputFile, ...] = ()
-    left_out: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    left_out: Mapping[str, Mapping[Reason, int]] = field(default_factory=dict)
     warnings: tuple[tuple[str, str], ...] = ()
     anchors: Mapping[str, SessionTable] = field(default_factory=dict)
     facts: Mapping[str, Facts] = field(default_factory=dict)

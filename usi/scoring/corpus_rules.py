@@ -13,11 +13,10 @@ from usi.corpora.resolve import Reference
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_profile
 from usi.extraction.table import SessionTable
+from usi.reasons import OTHER_PART
 
 if TYPE_CHECKING:
     from usi.scoring.inputs import SideInput
-
-ANOTHER_PART = "session: in a part of the corpus that is not read"
 
 
 def keep_part(side: SideInput, reference: Reference) -> None:
@@ -39,7 +38,7 @@ def keep_part(side: SideInput, reference: Reference) -> None:
             "other files, so split the corpus again"
         )
     counts = side.left_out.setdefault("", Counter())
-    counts[ANOTHER_PART] += int((~inside).sum())
+    counts[OTHER_PART()] += int((~inside).sum())
 
     def kept(own: SessionTable) -> SessionTable:
         if own.frame.height != len(inside):

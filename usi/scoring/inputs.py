@@ -36,6 +36,7 @@ from usi.loading.notes import Loss
 from usi.options import HumanSource, RunIds
 from usi.provenance.content import ContentDigest, combined_content, frame_records, value_digest
 from usi.provenance.record import combined_sha256, sha256_file
+from usi.reasons import SET_ASIDE, Reason
 from usi.records import Session, Side
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.keys import assign_keys
@@ -140,10 +141,10 @@ def json_digest(path: str | Path, *, ordered: bool = False) -> str:
 def table_digest(table: SessionTable) -> str:
     """Digest of a session table, whatever the order of its rows.
 
-    Only what its file gave counts: keys that were resolved later, and the place in the file, do
-    not.
+    Only what its file gave counts: keys that were resolved later, the language that was told from
+    the texts, and the place in the file, do not.
     """
-    later = {"seq", "task", "run", "batch"}
+    later = {"seq", "task", "run", "batch", "language", "word_lists"}
     names = [name for name in IDENTITY_SCHEMA if name not in later]
     names += sorted(name for name in table.frame.columns if name not in IDENTITY_SCHEMA)
     found = ContentDigest()
@@ -189,7 +190,7 @@ class SideInput:
     tables: dict[str, SessionTable] = field(default_factory=dict)
     file_labels: dict[str, str] = field(default_factory=dict)
     files: list[ReadFile] = field(default_factory=list)
-    left_out: dict[str, Counter[str]] = field(default_factory=dict)
+    left_out: dict[str, Counter[Reason]] = field(default_factory=dict)
     losses: dict[str, list[Loss]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
@@ -414,7 +415,8 @@ def read_table(path: str | Path, profile: str) -> SessionTable:
 
 def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None:
     notes = stream.notes
-    side.left_out.setdefault(label, Counter()).update(notes.left_out)
+    aside = {SET_ASIDE(what=what): count for what, count in notes.left_out.items()}
+    side.left_out.setdefault(label, Counter()).update(aside)
     side.losses.setdefault(label, []).extend(notes.losses)
     side.remarks += [remark for remark in notes.remarks if remark not in side.remarks]
     for file in notes.files:

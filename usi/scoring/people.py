@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import polars as pl
@@ -60,8 +59,3 @@ def counts_of(table: SessionTable) -> Counts:
         surveys=frame["survey"].count(),
         rewards=frame["reward"].count(),
     )
-
-
-def left_out_of(side: SideInput) -> Counter[str]:
-    """What loading set aside."""
-    return Counter(side.left_out.get("", {}))

@@ -107,7 +107,7 @@ class Sizes(_Part):
 class LeftOut(_Part):
     """What was not scored (or was repaired on the way), and how often."""
 
-    reason: str
+    reason: Reason
     count: int
 
 

@@ -20,6 +20,18 @@ import polars as pl
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
 from usi.options import RunIds
+from usi.reasons import (
+    FAILED_RUN,
+    FAILED_RUN_OTHER,
+    FAILED_RUN_TOLD,
+    INFRASTRUCTURE,
+    INFRASTRUCTURE_TOLD,
+    KEEP_NOT_TRUE,
+    NO_TASK,
+    NULL_REWARD,
+    OUTCOME_ALONE,
+    Reason,
+)
 from usi.records import Side
 from usi.scoring.keys import names_run_by_id
 from usi.scoring.published.calibration import success
@@ -67,7 +79,7 @@ class SideData:
     surveys: dict[str, dict[str, Answers]] = field(default_factory=dict)
     all_rewards_null: bool = False
     several_per_task: bool = False
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[Reason] = field(default_factory=Counter)
 
     def rows_of(self, group: str, tasks: Iterable[str]) -> list[int]:
         """Rows of a batch or run with a user turn, for tasks in sorted order."""
@@ -152,15 +164,15 @@ def _fill(data: SideData, frame: pl.DataFrame, side: Side) -> None:
             data.left_out[_why(status, row["status_reason"])] += 1
             continue
         if task is None:
-            data.left_out["session: names no task"] += 1
+            data.left_out[NO_TASK()] += 1
             continue
         if not row["keep"]:
-            data.left_out["session: keep mark is not true"] += 1
+            data.left_out[KEEP_NOT_TRUE()] += 1
         else:
             data.kept[row["group"]].setdefault(task, []).append(i)
             data.surveys[row["group"]][task] = answers_from_json(row["survey"])
             if status != "ok":
-                data.left_out["session: no user turn (its outcome counts, behaviour can't)"] += 1
+                data.left_out[OUTCOME_ALONE()] += 1
         counts = row["keep"] if side == "human" else not row["keep_is_false"]
         if not counts:
             continue
@@ -173,7 +185,7 @@ def _fill(data: SideData, frame: pl.DataFrame, side: Side) -> None:
             found.clear()  # as published: of several ids that read the same, the last one stands
         found.append(success(row["reward"]))
     if nulls:
-        data.left_out["outcome: null reward, counted as 0"] += nulls
+        data.left_out[NULL_REWARD()] += nulls
     data.all_rewards_null = rewards == nulls
     data.several_per_task = any(
         len(rows) > 1 for own in data.kept.values() for rows in own.values()
@@ -193,14 +205,18 @@ def _outcome_key(row: Mapping[str, str], side: Side) -> tuple[str, str]:
     return published_outcome_key(row["session_id"])
 
 
-def _why(status: str, reason: str | None) -> str:
-    word = "failed run" if status == "failed" else "infrastructure error"
-    text = " ".join((reason or "").split())[:_REASON_LENGTH]
-    return f"session: {word} ({text})" if text else f"session: {word}"
+def _why(status: str, told: str | None) -> Reason:
+    bare, with_words = (
+        (FAILED_RUN, FAILED_RUN_TOLD)
+        if status == "failed"
+        else (INFRASTRUCTURE, INFRASTRUCTURE_TOLD)
+    )
+    text = " ".join((told or "").split())[:_REASON_LENGTH]
+    return with_words(why=text) if text else bare()
 
 
-def _cap_reasons(left_out: Counter[str]) -> None:
+def _cap_reasons(left_out: Counter[Reason]) -> None:
     """Keep the list readable where every failed run has an error text of its own."""
-    failed = sorted(r for r in left_out if r.startswith("session: failed run ("))
+    failed = sorted((r for r in left_out if r.is_a(FAILED_RUN_TOLD)), key=str)
     for reason in failed[_REASONS:]:
-        left_out["session: failed run (other reasons)"] += left_out.pop(reason)
+        left_out[FAILED_RUN_OTHER()] += left_out.pop(reason)

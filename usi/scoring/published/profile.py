@@ -15,6 +15,7 @@ the conversations of batch 1 (``survey_comparable_human-eval-100.json``), and it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,9 +30,11 @@ from usi.extraction.table import SessionTable
 from usi.options import ScoreOptions
 from usi.provenance.signature import build
 from usi.reasons import (
+    ANSWER_DRAWN,
     INDEX_LACKS,
     NO_COMMON_ITEM,
     NO_FIRST_BATCH,
+    NO_REFERENCE_SESSION,
     NO_REWARD,
     NO_SHARED_TASK,
     NO_SHARED_TASK_PAIRS,
@@ -39,6 +42,7 @@ from usi.reasons import (
     ONE_BATCH_PUBLISHED,
     SURVEY_FILE_MISSING,
     Reason,
+    by_text,
 )
 from usi.scoring.context import HUMAN_EVAL, ScoreContext, Surveys
 from usi.scoring.parts import NO_FACTS, Diagnosis
@@ -191,13 +195,12 @@ def feature_without_score(
     )
 
 
-def left_out(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:
-    """Reasons with their counts, sorted by reason; equal reasons add up."""
-    total: dict[str, int] = {}
+def left_out(*sources: Mapping[Reason, int]) -> tuple[LeftOut, ...]:
+    """Reasons with their counts, sorted by text; equal reasons add up."""
+    total: Counter[Reason] = Counter()
     for source in sources:
-        for reason, count in source.items():
-            total[reason] = total.get(reason, 0) + count
-    return tuple(LeftOut(reason=r, count=c) for r, c in sorted(total.items()) if c)
+        total.update(source)
+    return tuple(LeftOut(reason=r, count=c) for r, c in by_text(total))
 
 
 def human_card(
@@ -433,8 +436,8 @@ def _simulator_card(
     dropped = dict(side.left_out)
     kept = {i for own in side.kept.values() for rows in own.values() for i in rows}
     unmatched = sum(1 for i in kept if side.spoke[i] and i not in found.rows)
-    dropped["session: the reference has no session of this task (behaviour)"] = unmatched
-    dropped["survey: no valid answer, drawn at random as published"] = imputed
+    dropped[NO_REFERENCE_SESSION()] = unmatched
+    dropped[ANSWER_DRAWN()] = imputed
     reference_tasks = people.task_set()
     facts = context.facts.get(side.name, NO_FACTS)
     signature = build(

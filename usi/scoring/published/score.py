@@ -18,6 +18,7 @@ import numpy as np
 
 from usi.errors import NotScorable, UsiError
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
+from usi.reasons import by_text
 from usi.records import SurveyAnswer
 from usi.scoring.keys import split_any_run, split_batch
 from usi.scoring.published.calibration import binned_gap
@@ -222,7 +223,7 @@ def _no_overlap(human: SideData, simulator: SideData) -> str:
     tasks, known = sorted(simulator.task_set()), sorted(human.task_set())
     for data, found in ((simulator, tasks), (human, known)):
         if not found:
-            reasons = "; ".join(f"{reason}: {n}" for reason, n in sorted(data.left_out.items()))
+            reasons = "; ".join(f"{reason}: {n}" for reason, n in by_text(data.left_out))
             return (
                 f"{data.name}: none of its sessions can be scored ({reasons or 'it has none'}). "
                 "This profile compares sessions of the same task that were kept and did not "

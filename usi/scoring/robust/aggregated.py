@@ -23,7 +23,7 @@ from usi.extraction.profile import get_profile
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable, table_schema
 from usi.options import RobustOptions
-from usi.reasons import AGGREGATE
+from usi.reasons import AGGREGATE, Reason
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.scorable import Scorable
@@ -51,7 +51,7 @@ class AggregateTable(SessionTable):
 
     matrix: Array = field(default_factory=lambda: np.empty((0, 0)))
     verdicts: Mapping[str, Scorable] = field(default_factory=dict)
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[Reason, int] = field(default_factory=dict)
 
     def people(self, own: RobustOptions) -> Reference:
         """The human side of a scoring.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -44,7 +46,7 @@ def human_card(
     ref: Reference,
     context: ScoreContext,
     among: Context | None,
-    dropped: dict[str, int],
+    dropped: Mapping[Reason, int],
     warnings: tuple[Warning_, ...] = (),
 ) -> HumanCard:
     """What is said about the reference.

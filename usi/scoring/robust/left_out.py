@@ -11,21 +11,40 @@ import polars as pl
 from usi.extraction.language_packs import languages_in, without_lists
 from usi.extraction.latency import LATENCY_COLUMNS
 from usi.extraction.robust.turns import REPAIR_COLUMNS
-from usi.reasons import NO_STAMPS, STAMPS_OUT_OF_ORDER, Reason
+from usi.reasons import (
+    FAILED_RUN,
+    INFRASTRUCTURE,
+    KEEP_NOT_TRUE,
+    LANGUAGE_UNREAD,
+    MESSAGE_NO_TURN,
+    NO_COUNTERPART,
+    NO_LATENCY,
+    NO_RATED_OUTCOME,
+    NO_STAMPS,
+    NO_TASK,
+    NO_USER_TURN,
+    OTHER_LANGUAGE,
+    OTHER_STATUS,
+    STAMPS_OUT_OF_ORDER,
+    TURN_REPAIRED,
+    Code,
+    Reason,
+    by_text,
+)
 from usi.scoring.robust.design import Design
 from usi.scoring.robust.outcome import Success
 from usi.scoring.scorecard import LeftOut
 
-NO_RATED_OUTCOME = "outcome: none, or a correct refusal"
 UNUSABLE = LATENCY_COLUMNS[2]
-_WORDS = {
-    "no_user_turn": "session: no user turn",
-    "failed": "session: failed run",
-    "infrastructure_error": "session: infrastructure error",
+_NOT_OK: Mapping[str, Code] = {
+    "no_user_turn": NO_USER_TURN,
+    "failed": FAILED_RUN,
+    "infrastructure_error": INFRASTRUCTURE,
 }
+"""Why a session does not count, by its status."""
 
 
-def session_reasons(table: pl.DataFrame, design: Design) -> Counter[str]:
+def session_reasons(table: pl.DataFrame, design: Design) -> Counter[Reason]:
     """Reasons and counts for the sessions of one side that were not scored.
 
     Parameters
@@ -35,50 +54,50 @@ def session_reasons(table: pl.DataFrame, design: Design) -> Counter[str]:
     design
         How it was compared.
     """
-    counts: Counter[str] = Counter()
+    counts: Counter[Reason] = Counter()
     for status, n in table.group_by("status").len().iter_rows():
         if status != "ok":
-            counts[_WORDS.get(status, f"session: {status}")] += n
+            known = _NOT_OK.get(status)
+            counts[known() if known else OTHER_STATUS(status=status)] += n
     ok = table.filter(pl.col("status") == "ok")
     kept = ok.filter(pl.col("keep").fill_null(True))
-    counts["session: keep mark is not true"] += ok.height - kept.height
+    counts[KEEP_NOT_TRUE()] += ok.height - kept.height
     if design.paired:
         unit = kept[design.unit].cast(pl.String)
-        counts["session: names no task"] += unit.null_count()
+        counts[NO_TASK()] += unit.null_count()
         other = ~unit.drop_nulls().is_in(list(design.common))
-        counts["session: the other side has no session of this task"] += int(other.sum())
+        counts[NO_COUNTERPART()] += int(other.sum())
     return +counts
 
 
-def language_counts(table: pl.DataFrame) -> Counter[str]:
+def language_counts(table: pl.DataFrame) -> Counter[Reason]:
     """Sessions in another language than English, by language and whether word lists read it."""
-    counts: Counter[str] = Counter()
+    counts: Counter[Reason] = Counter()
     unread = without_lists(table)
     for language, n in languages_in(table).items():
-        word = "no word lists, so no features of words" if language in unread else "its word lists"
-        counts[f"language: session in {language} ({word})"] += n
+        code = LANGUAGE_UNREAD if language in unread else OTHER_LANGUAGE
+        counts[code(language=language)] += n
     return counts
 
 
-def repair_counts(table: pl.DataFrame) -> Counter[str]:
+def repair_counts(table: pl.DataFrame) -> Counter[Reason]:
     """What cleaning repaired on a side, by kind: turns changed, and messages that are no turn."""
-    counts: Counter[str] = Counter()
+    counts: Counter[Reason] = Counter()
     for name in REPAIR_COLUMNS:
         if name not in table.columns:
             continue
         kind = name.removeprefix("rep_")
         left = kind.removeprefix("no_turn_")
-        word = f"repaired turn: {kind}" if left == kind else f"message, no turn: {left}"
-        counts[word.replace("_", " ")] += int(table[name].sum() or 0)
+        code = TURN_REPAIRED if left == kind else MESSAGE_NO_TURN
+        counts[code(kind=left.replace("_", " "))] += int(table[name].sum() or 0)
     return +counts
 
 
-def stamp_counts(table: pl.DataFrame) -> Counter[str]:
+def stamp_counts(table: pl.DataFrame) -> Counter[Reason]:
     """Times between turns that have no logarithm: the user's turn is not after the agent's."""
     if UNUSABLE not in table.columns:
         return Counter()
-    word = "time stamp: user turn at or before the agent's message, no latency"
-    return +Counter({word: int(table[UNUSABLE].sum() or 0)})
+    return +Counter({NO_LATENCY(): int(table[UNUSABLE].sum() or 0)})
 
 
 def no_gaps(table: pl.DataFrame) -> Reason:
@@ -86,17 +105,17 @@ def no_gaps(table: pl.DataFrame) -> Reason:
     return STAMPS_OUT_OF_ORDER() if stamp_counts(table) else NO_STAMPS()
 
 
-def outcome_counts(success: Success, *, human: bool) -> Counter[str]:
+def outcome_counts(success: Success, *, human: bool) -> Counter[Reason]:
     """Sessions whose behaviour counts and whose outcome does not."""
     values = success.human if human else success.simulator
     if success.reason is not None:
         return Counter()
-    return +Counter({NO_RATED_OUTCOME: int(np.isnan(values).sum())})
+    return +Counter({NO_RATED_OUTCOME(): int(np.isnan(values).sum())})
 
 
-def merged(*sources: Mapping[str, int]) -> tuple[LeftOut, ...]:
-    """Reasons with their counts, sorted by reason; equal reasons add up, zeros are dropped."""
-    total: Counter[str] = Counter()
+def merged(*sources: Mapping[Reason, int]) -> tuple[LeftOut, ...]:
+    """Reasons with their counts, sorted by text; equal reasons add up, zeros are dropped."""
+    total: Counter[Reason] = Counter()
     for source in sources:
         total.update(source)
-    return tuple(LeftOut(reason=r, count=c) for r, c in sorted(total.items()) if c)
+    return tuple(LeftOut(reason=r, count=c) for r, c in by_text(total))
