@@ -7,20 +7,21 @@ line walk it. Sessions are streamed; what is held is the session table, a few in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from usi.diagnose.attach import diagnose_studies
-from usi.errors import UsageError, unknown_name
+from usi.errors import UsageError, UsiError, unknown_name
 from usi.extraction.extract import extract_table
 from usi.extraction.table import SessionTable
 from usi.loading import LoadNotes, LoadOptions, open_sessions
 from usi.loading.stream import is_frame, open_frame
-from usi.options import MAX_RECORD, RunIds, ScoreOptions
+from usi.options import MAX_RECORD, RobustOptions, RunIds, ScoreOptions, declared, default_of
 from usi.provenance.record import sha256_bytes
+from usi.reasons import AGGREGATE
 from usi.records import Session, Side
 from usi.scoring.agents import require_same_agent
 from usi.scoring.assembly import (
@@ -33,8 +34,11 @@ from usi.scoring.assembly import (
     read_people,
     with_declared,
 )
-from usi.scoring.context import ScoreContext
+from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.inputs import (
+    NOTHING_ELSE,
+    PUBLISHED,
+    ExtraReading,
     ReadFile,
     SideInput,
     difficulty_file,
@@ -44,7 +48,10 @@ from usi.scoring.inputs import (
 from usi.scoring.parts import Diagnosis, Studies
 from usi.scoring.people import read_people_of
 from usi.scoring.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
+from usi.scoring.robust.aggregated import AggregateTable
+from usi.scoring.robust.reference import chosen
 from usi.scoring.task_sums import to_parquet
+from usi.scoring.texts import TextStore
 from usi.scoring.watched import Watched, own_columns
 
 if TYPE_CHECKING:
@@ -52,6 +59,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from usi.corpora.resolve import Reference
+    from usi.report.data import Beside
     from usi.scoring.scorecard import Scorecard
 
 
@@ -237,8 +245,14 @@ class ScoreResult:
         The profile, and what it computed.
     human, simulators
         Session tables with keys, simulators by label.
+    options
+        The choices, with what the corpus declares.
     files, asides
         The files as they lie, and remarks on them.
+    published
+        Scorecard of the published index, or why there is none.
+    texts
+        Label (people: ``""``) -> texts of the sessions, where they were kept.
     """
 
     card: Scorecard
@@ -247,8 +261,21 @@ class ScoreResult:
     studies: Studies
     human: SessionTable
     simulators: Mapping[str, SessionTable]
+    options: ScoreOptions
     files: tuple[ReadFile, ...] = ()
     asides: tuple[str, ...] = ()
+    published: Scorecard | str = "it was not asked for"
+    texts: Mapping[str, TextStore] = field(default_factory=dict)
+
+    def counted(self) -> tuple[SessionTable, dict[str, SessionTable]]:
+        """The session tables with only those sessions that were chosen to be compared."""
+        if not self.profile.has_bounds:
+            return self.human, dict(self.simulators)
+        people = replace(self.human, frame=chosen(self.human.frame, self.options, human=True))
+        return people, {
+            name: replace(table, frame=chosen(table.frame, self.options, human=False))
+            for name, table in self.simulators.items()
+        }
 
 
 def score(
@@ -305,26 +332,38 @@ def score_with_tables(
     *,
     profile: str | None = None,
     options: ScoreOptions | None = None,
+    extra: ExtraReading = NOTHING_ELSE,
     progress: Callable[[int, int], None] | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> ScoreResult:
-    """As `score`, keeping the session tables (for the sums beside the card).
+    """As `score`, with the parts that the card was made from.
 
-    `progress` is called with (done, total) permutations of a full two-sample test, `stage` with
-    what is done next.
+    Parameters
+    ----------
+    simulators, human, profile, options
+        As for `score`.
+    extra
+        What the reading of the files is to give beside: each file is read once.
+    progress
+        Called with (done, total) permutations of a full two-sample test.
+    stage
+        Called with what is done next.
     """
     options = options or ScoreOptions()
     say = stage or (lambda text: None)
-    chosen = get_profile("log" if profile is None and options.of_logs else profile)
-    if chosen.subject == "logs":
-        return _score_logs(simulators, human, chosen, options)
+    own = get_profile("log" if profile is None and options.of_logs else profile)
+    if own.subject == "logs":
+        return _score_logs(simulators, human, own, options)
     if options.of_logs:
-        raise UsageError(f"a log's configuration was given, and the profile is {chosen.name!r}")
+        raise UsageError(f"a log's configuration was given, and the profile is {own.name!r}")
+    why_not = _never_published(own, options)
+    extra = replace(extra, published=extra.published and why_not is None)
     say("reading the human reference ...")
-    reference, people = read_people(human, chosen.name, options)
+    reference, people = read_people(human, own.name, options, extra)
     options = with_declared(options, reference)
     say("reading the simulators ...")
-    candidates = read_candidates(simulators, chosen.name, options)
+    extra = replace(extra, texts=extra.texts and reference.redistribute)
+    candidates = read_candidates(simulators, own.name, options, extra)
     say("scoring ...")
     require_same_agent(people.tables[""], candidates.tables, allowed=options.other_agent)
     surveys, files, where = find_surveys(reference, candidates, options)
@@ -332,27 +371,115 @@ def score_with_tables(
         files.append(difficulty_file(options.difficulty))
     context = make_context(reference, people, candidates, files)
     context = replace(context, surveys=where)
-    if profile is None and chosen.name == FALLBACK_PROFILE:
-        text = f"no profile named, and {PREFERRED_PROFILE!r} is not installed: {chosen.name!r} used"
+    published: Scorecard | str = why_not or "it was not asked for"
+    if extra.published:
+        say("the published index of the same sessions ...")
+        published = _published(people, candidates, surveys, options, context)
+    if profile is None and own.name == FALLBACK_PROFILE:
+        text = f"no profile named, and {PREFERRED_PROFILE!r} is not installed: {own.name!r} used"
         context = replace(context, warnings=(*context.warnings, ("default_profile", text)))
-    studies = chosen.study(people.tables[""], candidates.tables, surveys=surveys, options=options)
+    say("comparing both sides ...")
+    studies = own.study(people.tables[""], candidates.tables, surveys=surveys, options=options)
     say("comparing sessions beyond their means ...")
     diagnoses = diagnose_studies(studies, progress=progress)
-    return _result(
-        chosen,
-        studies,
-        context,
-        diagnoses,
+    read = tuple(all_files(people, candidates, files))
+    result = _result(own, studies, context, diagnoses, people, candidates, options, read)
+    if own.name == PUBLISHED:
+        published = result.card
+    return replace(result, published=published, texts={**people.texts, **candidates.texts})
+
+
+def _never_published(profile: Profile, options: ScoreOptions) -> str | None:
+    """Why the published index says nothing of what is scored; ``None`` where it does."""
+    if profile.subject != "conversations":
+        return "the published index is one of conversations"
+    if profile.name == PUBLISHED:
+        return "it is the index of the scorecard"
+    if any(getattr(options, name) != default_of(RobustOptions, name) for name in _CHOICES):
+        return "sessions were chosen by options that the published profile does not have"
+    return None
+
+
+_CHOICES = ("human_runs", "sim_runs", "human_where", "sim_where", "tasks")
+"""Choices of sessions that the published profile does not have."""
+
+
+def _published(
+    people: SideInput,
+    candidates: SideInput,
+    surveys: Surveys | None,
+    options: ScoreOptions,
+    context: ScoreContext,
+) -> Scorecard | str:
+    """The published index of the same sessions, or why it is not scorable."""
+    try:
+        refused = people.not_published or candidates.not_published
+        if refused is not None:
+            raise refused
+        if not people.published or not candidates.published:
+            raise UsageError("session tables of another profile were given")
+        require_same_agent(people.published[""], candidates.published)
+        studies = get_profile(PUBLISHED).study(
+            people.published[""],
+            candidates.published,
+            surveys=surveys,
+            options=replace(
+                options,
+                **{name: default_of(RobustOptions, name) for name in declared(RobustOptions)},
+            ),
+        )
+        return studies.card(context)
+    except UsiError as error:
+        return f"not scorable as published: {error}"
+
+
+def report_parts(
+    result: ScoreResult, *, examples: bool = True, stage: Callable[[str], None] | None = None
+) -> Beside:
+    """What a report reads beside the card: distributions and, where texts may be kept, evidence.
+
+    Parameters
+    ----------
+    result
+        From `score_with_tables` with an `ExtraReading`; what was not read is not there.
+    examples
+        Whether texts of transcripts may be kept.
+    stage
+        Called with what is done next.
+    """
+    from usi.diagnose.evidence import build_evidence
+    from usi.report.data import NO_TEXT, Beside, report_data, text_refused
+
+    say = stage or (lambda text: None)
+    if isinstance(result.human, AggregateTable):
+        return Beside(None, None, str(AGGREGATE()))
+    people, candidates = result.counted()
+    say("distributions ...")
+    data = report_data(result.card, people, candidates, published=result.published)
+    if result.profile.wording.without_text:
+        return Beside(data, None, result.profile.wording.without_text)
+    refused = text_refused(result.card, examples=examples)
+    if refused is not None:
+        return Beside(data, None, refused)
+    say("drawing examples ...")
+    source: Side = (
+        "simulated" if result.card.settings.get("human_source") == "simulated" else "human"
+    )
+    evidence = build_evidence(
+        result.card,
         people,
         candidates,
-        tuple(all_files(people, candidates, files)),
+        result.texts,
+        human_cleaning=source,
+        seed=result.options.seed,
     )
+    return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
 
 
 def _score_logs(
     simulators: Paths | Tables,
     human: str | Path | SessionTable,
-    chosen: Profile,
+    own: Profile,
     options: ScoreOptions,
 ) -> ScoreResult:
     """The road of operational logs: cases in place of conversations."""
@@ -361,15 +488,17 @@ def _score_logs(
 
     sides = read_sides(simulators, human, options)
     real, found = sides.people.tables[""], sides.candidates.tables
-    return _result(
-        chosen,
-        chosen.study(real, found, surveys=None, options=options),
+    result = _result(
+        own,
+        own.study(real, found, surveys=None, options=options),
         make_context(sides.reference, sides.people, sides.candidates, []),
         diagnose_logs(real, found, sides.traces, options),
         sides.people,
         sides.candidates,
+        options,
         tuple(all_files(sides.people, sides.candidates, [])),
     )
+    return replace(result, published=_never_published(own, options) or result.published)
 
 
 def _result(
@@ -379,6 +508,7 @@ def _result(
     diagnoses: Mapping[str, Diagnosis],
     people: SideInput,
     candidates: SideInput,
+    options: ScoreOptions,
     files: tuple[ReadFile, ...],
 ) -> ScoreResult:
     """Sums and card out of the parts: the one place where they come together."""
@@ -391,6 +521,7 @@ def _result(
         studies=studies,
         human=people.tables[""],
         simulators=candidates.tables,
+        options=options,
         files=files,
         asides=(*people.asides, *candidates.asides),
     )

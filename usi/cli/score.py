@@ -8,7 +8,7 @@ Making the files beside a scorecard from what it was scored from.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -57,15 +57,12 @@ from usi.cli.robust_options import (
     TwoSampleTest,
 )
 from usi.errors import UsageError
-from usi.reasons import AGGREGATE
 
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
-    from usi.extraction.table import SessionTable
     from usi.options import ScoreOptions
     from usi.pipeline import ScoreResult
     from usi.report.data import Beside
-    from usi.scoring.profiles import Profile as ScoringProfile
     from usi.scoring.scorecard import Scorecard
 
 
@@ -132,6 +129,7 @@ def scored(request: Request, *, quiet: bool) -> Scored:
     from usi.cli.console import working
     from usi.pipeline import score_with_tables
     from usi.provenance.record import now
+    from usi.scoring.inputs import ExtraReading
 
     started = now()
     human, profile, options = resolved(request)
@@ -142,10 +140,19 @@ def scored(request: Request, *, quiet: bool) -> Scored:
             human,
             profile=profile,
             options=options,
+            extra=ExtraReading(
+                published=_with_report(request), texts=_with_report(request) and request.examples
+            ),
             progress=permuting(quiet=quiet),
             stage=say,
         )
     return Scored(result, started, human, options)
+
+
+def _with_report(request: Request) -> bool:
+    """Whether files that a report reads are to be written, or a page that shows them."""
+    forms = {path.suffix for path in request.outputs}
+    return bool({".json", ".html"} & forms) and not request.alone
 
 
 def permuting(*, quiet: bool) -> Callable[[int, int], None]:
@@ -292,14 +299,18 @@ def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> No
 
 
 def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> dict[Path, bytes]:
+    from usi.pipeline import report_parts
     from usi.report import files
     from usi.report.files import FORMS
     from usi.report.html import render
 
     contents: dict[Path, bytes] = {}
     forms = {path: files.form_of(path, known_forms()) for path in request.outputs}
-    wanted = {".json", ".html"} & set(forms.values()) and not request.alone
-    beside = made_beside(done, request, stage) if wanted else None
+    beside = (
+        report_parts(done.result, examples=request.examples, stage=stage)
+        if _with_report(request)
+        else None
+    )
     for path, form in forms.items():
         if form == SESSIONS:
             contents[path] = _sessions(done.result)
@@ -370,24 +381,6 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
     ).to_json()
 
 
-PUBLISHED = "tau-usi"
-_CHOICES = ("human_runs", "sim_runs", "human_where", "sim_where", "tasks")
-"""Choices of sessions that the published profile does not have."""
-
-
-def made_beside(done: Scored, request: Request, stage: Callable[[str], None]) -> Beside:
-    """What a report reads beside the card of a run of ``usi score``."""
-    return make_beside(
-        done.card,
-        done.result,
-        request.simulators,
-        done.human,
-        done.options,
-        examples=request.examples,
-        stage=stage,
-    )
-
-
 def beside_paths(scorecard: Path) -> tuple[Path, ...]:
     """Where it stands: ``card.report.json`` and ``card.evidence.json``."""
     from usi.diagnose.evidence_files import EVIDENCE, REPORT_DATA, beside
@@ -414,111 +407,6 @@ def drop_stale(outputs: Iterable[Path], written: Iterable[Path]) -> None:
             texts = beside_paths(path)[1]
             if texts not in kept and texts.is_file() and written_by_usi(texts):
                 texts.unlink()
-
-
-def make_beside(
-    card: Scorecard,
-    result: ScoreResult,
-    simulators: Sequence[str | Path],
-    human: str | Path,
-    options: ScoreOptions,
-    *,
-    examples: bool = True,
-    stage: Callable[[str], None] = lambda text: None,
-) -> Beside:
-    """Distributions and, where texts may be kept, evidence: what a report reads.
-
-    The published index is computed too where the profile is another one: a report shows it
-    beside its own, marked as such.
-    """
-    from usi.corpora.resolve import resolve
-    from usi.diagnose.evidence import Sources, build_evidence
-    from usi.report.data import NO_TEXT, Beside, report_data, text_refused
-    from usi.scoring.identity import split_candidates
-    from usi.scoring.robust.aggregated import AggregateTable
-
-    if isinstance(result.human, AggregateTable):
-        return Beside(None, None, str(AGGREGATE()))
-    reference = resolve(human, held_out=options.held_out)
-    people, candidates = _counted(result, options)
-    stage("the published index of the same sessions ...")
-    published = _published(result.profile, card, simulators, human, options)
-    stage("distributions ...")
-    data = report_data(card, people, candidates, published=published)
-    if result.profile.wording.without_text:
-        return Beside(data, None, result.profile.wording.without_text)
-    refused = text_refused(card, examples=examples)
-    if refused is not None:
-        return Beside(data, None, refused)
-    stage("drawing examples ...")
-    plain, recorded = split_candidates(simulators)
-    runs = options.load_options(human=False)
-    for candidate in recorded:
-        keys = candidate.load.model_dump(exclude_defaults=True)
-        runs = replace(runs, name=None if plain or recorded[1:] else candidate.name, **keys)
-    sources = Sources(
-        human=reference.paths,
-        simulators=[*plain, *(path for candidate in recorded for path in candidate.paths)],
-        human_options=reference.load_options(options.load_options(human=True)),
-        simulator_options=runs,
-        human_cleaning="simulated" if card.settings.get("human_source") == "simulated" else "human",
-    )
-    evidence = build_evidence(card, people, candidates, sources, seed=options.seed)
-    return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
-
-
-def _counted(
-    result: ScoreResult, options: ScoreOptions
-) -> tuple[SessionTable, dict[str, SessionTable]]:
-    """The tables with only those sessions that were scored."""
-    if not result.profile.has_bounds:
-        return result.human, dict(result.simulators)
-    from usi.scoring.robust.reference import chosen
-
-    people = replace(result.human, frame=chosen(result.human.frame, options, human=True))
-    return people, {
-        name: replace(table, frame=chosen(table.frame, options, human=False))
-        for name, table in result.simulators.items()
-    }
-
-
-def _published(
-    profile: ScoringProfile,
-    card: Scorecard,
-    simulators: Sequence[str | Path],
-    human: str | Path,
-    options: ScoreOptions,
-) -> Scorecard | str:
-    """The published index of the same sessions, or why there is none."""
-    from usi.errors import UsiError
-    from usi.options import RobustOptions, declared, default_of
-    from usi.pipeline import score
-
-    if profile.name == PUBLISHED:
-        return card
-    if profile.subject != "conversations":
-        return "the published index is one of conversations"
-    if not all(_again(path) for path in (*simulators, human)):
-        return "stdin and pipes can't be read twice"
-    if _selective(options):
-        return "sessions were chosen by options that the published profile does not have"
-    plain = {name: default_of(RobustOptions, name) for name in declared(RobustOptions)}
-    try:
-        return score(list(simulators), human, profile=PUBLISHED, options=replace(options, **plain))
-    except UsiError as error:
-        return f"not scorable as published: {error}"
-
-
-def _again(path: str | Path) -> bool:
-    """Whether a path can be read a second time (a name of the workspace can)."""
-    found = Path(path)
-    return str(path) != "-" and (found.is_file() or found.is_dir() or not found.exists())
-
-
-def _selective(options: ScoreOptions) -> bool:
-    from usi.options import RobustOptions, default_of
-
-    return any(getattr(options, name) != default_of(RobustOptions, name) for name in _CHOICES)
 
 
 _COMPARED = "What is compared"

@@ -1,9 +1,7 @@
 """Evidence: turns that count for each feature, and sessions to read in full.
 
-Sampled by seed from the session tables, whatever their order; texts come from a second pass
-over the transcripts, which reads only what was drawn.
-
-Reading the few sessions that a report shows, in a second pass over the transcripts.
+Sampled by seed from the session tables, whatever their order; texts come from where reading kept
+them (`usi.scoring.texts`).
 
 From marked turns to what a reader sees: cut texts, spans, marks, transcripts.
 """
@@ -11,10 +9,9 @@ From marked turns to what a reader sees: cut texts, spans, marks, transcripts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from pathlib import Path
 
 import polars as pl
 
@@ -26,73 +23,20 @@ from usi.extraction.profile import Profile, get_profile
 from usi.extraction.robust.cleaning import content_text
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
-from usi.loading import LoadOptions, SessionStream, group_by_simulator, open_sessions
 from usi.records import Session, Side, Turn
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.scorecard import Scorecard
-from usi.scoring.watched import CONTENT, CONTENT_DIGITS
+from usi.scoring.texts import TextStore
+from usi.scoring.watched import CONTENT
 
 Key = tuple[str, str, str, str, str]
 """Simulator (people: ``""``), session id, trial, batch: as in the session table; and the digest of
 the content, which tells sessions apart that share all of these (``""``: the table has none)."""
-STDIN = "-"
-
-
-def key_of(session: Session, label: str, digest: str = "") -> Key:
-    """Key of a session under the label of its simulator."""
-    batch = "" if session.batch is None else str(session.batch)
-    content = digest[:CONTENT_DIGITS]
-    return (label, shown(session.session_id), session.trial or "", batch, content)
 
 
 def shown(text: str) -> str:
     """Text as a table keeps it: lone surrogates as escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _collect(sessions: Iterable[tuple[Session, str, str]], wanted: set[Key]) -> dict[Key, Session]:
-    found: dict[Key, Session] = {}
-    for session, label, digest in sessions:
-        for key in (key_of(session, label, digest), key_of(session, label)):
-            if key in wanted and key not in found:
-                found[key] = session
-    return found
-
-
-def readable(paths: Sequence[str | Path]) -> list[str | Path]:
-    """Paths that hold transcripts and can be read twice."""
-    from usi.scoring.inputs import is_table
-
-    again = [p for p in paths if str(p) != STDIN and (Path(p).is_file() or Path(p).is_dir())]
-    return [p for p in again if not is_table(p)]
-
-
-def read_people(
-    paths: Sequence[str | Path], options: LoadOptions, wanted: set[Key]
-) -> dict[Key, Session]:
-    """The wanted sessions of the reference."""
-    paths = readable(paths)
-    if not paths or not wanted:
-        return {}
-    stream = open_sessions(paths, options=options)
-    pairs = stream.with_digests()
-    return _collect(((session, "", digest) for session, digest in pairs), wanted)
-
-
-def read_simulators(
-    paths: Sequence[str | Path], options: LoadOptions, wanted: set[Key]
-) -> dict[Key, Session]:
-    """The wanted sessions of the simulators."""
-    paths = readable(paths)
-    if not paths or not wanted:
-        return {}
-
-    def every(streams: Iterable[SessionStream]) -> Iterable[tuple[Session, str, str]]:
-        for stream in streams:
-            for session, digest in stream.with_digests():
-                yield session, session.simulator or stream.label, digest
-
-    return _collect(every(group_by_simulator(paths, options)), wanted)
 
 
 MOST_CHARACTERS, MOST_BEFORE, MOST_MESSAGES = 800, 240, 60
@@ -103,7 +47,7 @@ _ROLES = ("user", "assistant", "system", "tool", "developer")
 
 @dataclass(frozen=True)
 class Shown:
-    """A session that was read again, with its marked turns."""
+    """A session with its marked turns."""
 
     session: Session
     turns: tuple[MarkedTurn, ...]
@@ -224,27 +168,6 @@ _SPREAD = ("words", "words_first", "words_first_two")
 """Columns in which every turn counts: sessions over the whole range are shown, not any."""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """Where the texts are.
-
-    Attributes
-    ----------
-    human, simulators
-        Paths of the transcripts.
-    human_options, simulator_options
-        How they were loaded.
-    human_cleaning
-        Whose cleaning the reference had.
-    """
-
-    human: Sequence[str | Path]
-    simulators: Sequence[str | Path]
-    human_options: LoadOptions
-    simulator_options: LoadOptions
-    human_cleaning: Side = "human"
-
-
 @dataclass
 class Wish:
     """Which sessions of one side are wanted, and for what."""
@@ -270,11 +193,12 @@ def build_evidence(
     card: Scorecard,
     human: SessionTable,
     simulators: Mapping[str, SessionTable],
-    sources: Sources,
+    texts: Mapping[str, TextStore],
     *,
+    human_cleaning: Side = "human",
     seed: int = 7,
 ) -> Evidence:
-    """Draw turns and sessions, read their texts, mark them.
+    """Draw turns and sessions, take their texts, mark them.
 
     Parameters
     ----------
@@ -282,19 +206,22 @@ def build_evidence(
         Finished scorecard of the same tables.
     human, simulators
         Session tables with keys.
-    sources
-        Where the transcripts are; session tables and stdin can't be read again and give nothing.
+    texts
+        Label (people: ``""``) -> texts of the sessions; a side without them gives nothing.
+    human_cleaning
+        Whose cleaning the reference had.
     seed
         Of every draw.
     """
     profile = get_profile(human.profile)
     people = scored_sessions(human.frame)
+    own_frames: dict[str, pl.DataFrame] = {}
     wishes: dict[str, Wish] = {"": Wish(turns=_draw_turns(people, profile, "", seed))}
     for part in card.simulators:
         table = simulators.get(part.name)
         if table is None:
             continue
-        own = scored_sessions(table.frame)
+        own = own_frames[part.name] = scored_sessions(table.frame)
         wish = Wish(turns=_draw_turns(own, profile, part.name, seed))
         specs = compared_specs(human.profile, part.design)
         unlike, typical, usual = pick(
@@ -311,13 +238,17 @@ def build_evidence(
         if not wishes[""].sessions and usual:
             known = _places(people, specs, "")
             wishes[""].sessions = [("typical", known[p.key], p) for p in usual]
-    read = read_people(sources.human, sources.human_options, wishes[""].keys())
-    wanted = set().union(*(w.keys() for name, w in wishes.items() if name))
-    read |= read_simulators(sources.simulators, sources.simulator_options, wanted)
+    frames = {"": people, **own_frames}
+    read = {
+        key: session
+        for name, wish in wishes.items()
+        if name in texts
+        for key, session in _kept(texts[name], frames[name], name, wish.keys()).items()
+    }
     turns: dict[str, dict[str, tuple[EvidenceTurn, ...]]] = {}
     sessions: dict[str, tuple[Transcript, ...]] = {}
     for name, wish in wishes.items():
-        source: Side = "simulated" if name else sources.human_cleaning
+        source: Side = "simulated" if name else human_cleaning
         marked = _marked(read, wish, profile, source)
         for feature, found in _turns(wish, marked, profile).items():
             turns.setdefault(feature, {})[name] = found
@@ -345,6 +276,17 @@ def _rows(frame: pl.DataFrame, label: str) -> list[Key]:
         pl.col(CONTENT).fill_null("") if CONTENT in frame.columns else pl.lit("").alias(CONTENT),
     )  # fmt: skip
     return [(label, *row) for row in names.iter_rows()]
+
+
+def _kept(
+    texts: TextStore, frame: pl.DataFrame, label: str, wanted: set[Key]
+) -> dict[Key, Session]:
+    """The wanted sessions of one side; rows that came from a session table have no text."""
+    places: dict[Key, int] = {}
+    for key, place in zip(_rows(frame, label), frame["seq"].to_list(), strict=True):
+        if key in wanted and place < len(texts):
+            places.setdefault(key, place)
+    return {key: texts.get(place) for key, place in places.items()}
 
 
 def _places(frame: pl.DataFrame, specs: Sequence[FeatureSpec], label: str) -> dict[str, Key]:
@@ -420,4 +362,4 @@ def _turn(turns: Sequence[MarkedTurn], spec: FeatureSpec) -> MarkedTurn | None:
     return max(able, key=lambda t: (t.counts[spec.numerator], -t.message)) if able else None
 
 
-__all__ = ["Sources", "build_evidence", "with_turns"]
+__all__ = ["build_evidence", "with_turns"]

@@ -7,8 +7,8 @@ where a block ends.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any
 
@@ -70,13 +70,8 @@ def extract(
     UsageError
         For an unknown profile, side or source, or a block below 1.
     """
-    chosen = get_profile(profile)
-    for name, value in (("side", side), ("source", source or side)):
-        if value not in SIDES:
-            raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
-    if block < 1:
-        raise UsageError(f"a block holds at least 1 session, not {block}")
-    return _frames(iter(sessions), chosen, side, source or side, block, known_code(language))
+    own = TableOptions(profile=profile, side=side, source=source, language=language)
+    return (frames[0] for frames in _blocks(sessions, [own], block))
 
 
 def extract_table(
@@ -89,33 +84,104 @@ def extract_table(
     language: str | None = None,
 ) -> SessionTable:
     """Compute the session table of sessions that fit into memory; parameters as `extract`."""
-    chosen = get_profile(profile)
-    frames = list(
-        extract(sessions, profile=profile, side=side, source=source, block=block, language=language)
-    )
-    frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(chosen))
-    return SessionTable(frame=frame, profile=chosen.name, lexicon=chosen.lexicon)
+    own = TableOptions(profile=profile, side=side, source=source, language=language)
+    return extract_tables(sessions, [own], block=block)[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """One session table of a stream; see `extract`.
+
+    Attributes
+    ----------
+    change
+        What is made of the sessions of a block before they are counted, one for each.
+
+    Raises
+    ------
+    UsageError
+        For an unknown profile, side or source.
+    """
+
+    profile: str
+    side: Side
+    source: Side | None = None
+    language: str | None = None
+    change: Callable[[Iterable[Session]], Iterator[Session]] | None = None
+
+    def __post_init__(self) -> None:
+        get_profile(self.profile)
+        for name, value in (("side", self.side), ("source", self.cleaning)):
+            if value not in SIDES:
+                raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
+        known_code(self.language)
+
+    @property
+    def cleaning(self) -> Side:
+        """Whose cleaning applies."""
+        return self.source or self.side
+
+
+def extract_tables(
+    sessions: Iterable[Session], tables: Sequence[TableOptions], *, block: int = BLOCK
+) -> list[SessionTable]:
+    """Compute several session tables of one stream, which is read once.
+
+    Parameters
+    ----------
+    sessions
+        Held no longer than a block.
+    tables
+        One or more; the tables have their order.
+    block
+        As in `extract`.
+    """
+    blocks = list(_blocks(sessions, tables, block))
+    found = []
+    for place, own in enumerate(tables):
+        profile = get_profile(own.profile)
+        frames = [frames[place] for frames in blocks]
+        frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(profile))
+        found.append(SessionTable(frame=frame, profile=profile.name, lexicon=profile.lexicon))
+    return found
+
+
+def _blocks(
+    sessions: Iterable[Session], tables: Sequence[TableOptions], block: int
+) -> Iterator[list[pl.DataFrame]]:
+    """The frames of every table, block by block; a wrong block is refused at once."""
+    if block < 1:
+        raise UsageError(f"a block holds at least 1 session, not {block}")
+    return _frames(_chunks(sessions, block), tables)
 
 
 def _frames(
-    sessions: Iterator[Session],
-    profile: Profile,
-    side: Side,
-    source: Side,
-    block: int,
-    language: str | None,
-) -> Iterator[pl.DataFrame]:
+    chunks: Iterable[list[Session]], tables: Sequence[TableOptions]
+) -> Iterator[list[pl.DataFrame]]:
+    profiles = [get_profile(own.profile) for own in tables]
+    languages = [known_code(own.language) for own in tables]
+    seq = 0
+    for chunk in chunks:
+        frames = []
+        for own, profile, language in zip(tables, profiles, languages, strict=True):
+            counted = chunk if own.change is None else list(own.change(chunk))
+            frames.append(_frame(counted, profile, own.side, own.cleaning, seq, language))
+        yield frames
+        seq += len(chunk)
+
+
+def _chunks(sessions: Iterable[Session], block: int) -> Iterator[list[Session]]:
+    """Sessions in lists of at most `block`, which end early where the texts are long."""
     chunk: list[Session] = []
-    seq = characters = 0
+    characters = 0
     for session in sessions:
         chunk.append(session)
         characters += _size(session)
         if len(chunk) == block or characters >= BLOCK_CHARACTERS:
-            yield _frame(chunk, profile, side, source, seq, language)
-            seq += len(chunk)
+            yield chunk
             chunk, characters = [], 0
     if chunk:
-        yield _frame(chunk, profile, side, source, seq, language)
+        yield chunk
 
 
 def _size(session: Session) -> int:

@@ -10,14 +10,17 @@ import hashlib
 import io
 import lzma
 import os
+import stat
 import sys
 import tempfile
+import weakref
 import zipfile
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from usi.errors import InputError
 
@@ -58,6 +61,8 @@ class _Hashing(io.RawIOBase):
         """Read what is left (so that the hash is that of the whole file); the hex digest."""
         while self.read(BUFFER):
             pass
+        if isinstance(self._raw, _Whole):
+            self._raw.file.let_go()
         return self._hash.hexdigest()
 
     def close(self) -> None:
@@ -198,9 +203,97 @@ def opened(path: Path, name: str) -> IO[bytes]:
         raise InputError(f"can't be opened: {error.strerror}", file=name) from None
 
 
+KEPT_FILES = 64
+"""Files whose first `BUFFER` bytes, and which, where they are longer, stay open at a time."""
+
+
+class _KeptFile:
+    """A file on disk that is opened once, however often its beginning is looked at.
+
+    Recognising a format looks at the beginning of a file several times before it is read as a
+    whole. The beginning stays in memory, and a longer file open, until the whole was digested or
+    more than `KEPT_FILES` other files were opened after it; then it is opened again.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._name = path, name
+        self._file: IO[bytes] | None = None
+        self._head = b""
+        self._size = -1
+        self._at = 0
+
+    def open(self) -> Any:
+        """A reader with a position of its own, at the beginning."""
+        if self._size < 0 and not self._load():
+            return opened(self._path, self._name)  # no regular file: its size says nothing
+        _in_use(self)
+        return _Whole(self)
+
+    def _load(self) -> bool:
+        file = opened(self._path, self._name)
+        weakref.finalize(self, file.close)
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode) or not about.st_size:
+            file.close()
+            return False
+        self._head = file.read(BUFFER)
+        self._size = about.st_size
+        if len(self._head) < self._size:
+            self._file = file
+        else:
+            file.close()
+        return True
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file when it was opened."""
+        return self._size
+
+    def seek(self, at: int) -> int:
+        """Go to a place for the next `read`."""
+        self._at = at
+        return at
+
+    def read(self, size: int) -> bytes:
+        """Bytes at the place; from memory, where they stand there."""
+        if self._at + size <= len(self._head):
+            return self._head[self._at : self._at + size]
+        if self._file is None:
+            if self._size < 0 and not self._load():
+                return b""
+            if self._file is None:
+                return self._head[self._at : self._at + size]
+        self._file.seek(self._at)
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            raise InputError(f"can't be read: {error.strerror}", file=self._name) from None
+
+    def let_go(self) -> None:
+        """Close the file and forget its beginning; `open` opens it again."""
+        if self._file is not None:
+            self._file.close()
+        self._file, self._head, self._size = None, b"", -1
+
+
+_kept: OrderedDict[int, weakref.ref[_KeptFile]] = OrderedDict()
+"""The kept files, the one that was opened last at the end."""
+
+
+def _in_use(file: _KeptFile) -> None:
+    """Let the files that were opened longest ago go where there are too many."""
+    _kept.pop(id(file), None)
+    _kept[id(file)] = weakref.ref(file)
+    while len(_kept) > KEPT_FILES:
+        _, oldest = _kept.popitem(last=False)
+        other = oldest()
+        if other is not None:
+            other.let_go()
+
+
 def file_source(path: Path, name: str, folder: str | None = None) -> Source:
     """The source of one file on disk."""
-    return Source(name, lambda: opened(path, name), folder)
+    return Source(name, _KeptFile(path, name).open, folder)
 
 
 def stdin_source() -> Source:
@@ -213,10 +306,18 @@ def stdin_source() -> Source:
     return Source(STDIN, lambda: Window(kept, 0, kept.seek(0, io.SEEK_END)))
 
 
+class Seekable(Protocol):
+    """All that a window needs of what it is a part of."""
+
+    def seek(self, offset: int, /) -> int: ...
+
+    def read(self, size: int, /) -> bytes: ...
+
+
 class Window(io.RawIOBase):
     """A part of an open file, with a position of its own."""
 
-    def __init__(self, whole: IO[bytes], start: int, size: int) -> None:
+    def __init__(self, whole: Seekable, start: int, size: int) -> None:
         self._whole, self._start, self._at, self._end = whole, start, start, start + size
 
     def readable(self) -> bool:
@@ -236,6 +337,14 @@ class Window(io.RawIOBase):
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
+
+
+class _Whole(Window):
+    """All of a kept file."""
+
+    def __init__(self, file: _KeptFile) -> None:
+        super().__init__(file, 0, file.size)
+        self.file = file
 
 
 def walk(folder: Path, name: str) -> Iterator[tuple[Path, str]]:

@@ -34,7 +34,7 @@ from usi.scoring.scorecard import Scorecard
 
 NO_EXAMPLES = "left out on request (--no-examples)"
 NO_RIGHT = "the licence of the human reference forbids to pass its texts on"
-NO_TEXT = "there are no transcripts to read a second time (a session table, stdin or aggregates)"
+NO_TEXT = "there are no transcripts among the inputs (session tables and aggregates hold no text)"
 NOT_HERE = "the file of examples (NAME.evidence.json) is not beside the scorecard"
 
 

@@ -18,6 +18,8 @@ from usi.scoring.context import HUMAN_EVAL, ScoreContext, Surveys
 from usi.scoring.corpus_rules import freeze, keep_part, restrictions
 from usi.scoring.identity import split_candidates
 from usi.scoring.inputs import (
+    NOTHING_ELSE,
+    ExtraReading,
     ReadFile,
     SideInput,
     corpus_digest,
@@ -37,7 +39,10 @@ Tables = SessionTable | Mapping[str, SessionTable]
 
 
 def read_people(
-    human: str | Path | SessionTable, profile: str, options: ScoreOptions
+    human: str | Path | SessionTable,
+    profile: str,
+    options: ScoreOptions,
+    extra: ExtraReading = NOTHING_ELSE,
 ) -> tuple[Reference, SideInput]:
     """The human reference: a path, a name of the workspace, or a session table."""
     if isinstance(human, SessionTable):
@@ -61,13 +66,19 @@ def read_people(
         columns=_columns(options),
         echo=profile == PREFERRED_PROFILE,
         language=options.language,
+        extra=extra,
     )
     keep_part(side, reference)
     freeze(side, reference, profile)
     return reference, side
 
 
-def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOptions) -> SideInput:
+def read_candidates(
+    simulators: Paths | Tables,
+    profile: str,
+    options: ScoreOptions,
+    extra: ExtraReading = NOTHING_ELSE,
+) -> SideInput:
     """The simulators: paths, or session tables by label."""
     run_ids = options.run_ids
     if isinstance(simulators, SessionTable):
@@ -90,6 +101,7 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
         run_ids=run_ids,
         columns=columns,
         language=options.language,
+        extra=extra,
     )
     for candidate in recorded:
         if candidate.name in side.tables:
@@ -103,6 +115,7 @@ def read_candidates(simulators: Paths | Tables, profile: str, options: ScoreOpti
             run_ids=run_ids,
             columns=columns,
             language=candidate.language or options.language,
+            extra=extra,
         )
         side.add(own)
         side.identities[candidate.name] = candidate.identity

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def keep_part(side: SideInput, reference: Reference) -> None:
-    """Leave the sessions of the other parts out of the people's table (and of its anchors).
+    """Leave the sessions of the other parts out of the people's table and of those beside it.
 
     Raises
     ------
@@ -46,8 +46,9 @@ def keep_part(side: SideInput, reference: Reference) -> None:
         return replace(own, frame=own.frame.filter(inside))
 
     side.tables[""] = kept(table)
-    for name, anchor in side.anchors.items():
-        side.anchors[name] = kept(anchor)
+    for others in (side.anchors, side.published):
+        for name, other in others.items():
+            others[name] = kept(other)
 
 
 def freeze(side: SideInput, reference: Reference, profile: str) -> None:

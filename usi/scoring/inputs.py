@@ -24,8 +24,8 @@ from typing import Literal
 import polars as pl
 
 from usi.corpora.resolve import Reference
-from usi.errors import InputError, UsageError
-from usi.extraction.extract import extract_table
+from usi.errors import InputError, UsageError, UsiError
+from usi.extraction.extract import TableOptions, extract_tables
 from usi.extraction.language import known_code
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import IDENTITY_SCHEMA
@@ -40,8 +40,9 @@ from usi.reasons import SET_ASIDE, Reason
 from usi.records import Session, Side
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.keys import assign_keys
-from usi.scoring.robust.floors import ECHO
+from usi.scoring.robust.floors import ECHO, echo_sessions
 from usi.scoring.scorecard import InputFile
+from usi.scoring.texts import TextStore
 from usi.scoring.watched import Watched
 
 _SURVEY_PREFIX = "survey_comparable_"
@@ -158,6 +159,27 @@ SIMULATED_LAYOUTS = ("tau-bench", "tau2", "odyssim")
 """Layouts that hold nothing but simulator output."""
 
 _RESULTS_PREFIX = "eval_results_"
+PUBLISHED = "tau-usi"
+"""Profile of the published index, which a report shows beside another one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtraReading:
+    """What one reading of the files gives beside the session tables of the profile.
+
+    Attributes
+    ----------
+    published
+        Session tables of the published profile, too.
+    texts
+        Texts of the sessions, in a temporary file.
+    """
+
+    published: bool = False
+    texts: bool = False
+
+
+NOTHING_ELSE = ExtraReading()
 
 
 @dataclass
@@ -185,6 +207,12 @@ class SideInput:
         Label of a recorded candidate -> what it is.
     episodes
         Label -> what its runs recorded beside the reward.
+    published
+        Tables of the published profile by label, where they were asked for.
+    not_published
+        Why there are none of some input; ``None`` where nothing lacks.
+    texts
+        Label -> texts of the sessions, by the ``seq`` of its table.
     """
 
     tables: dict[str, SessionTable] = field(default_factory=dict)
@@ -199,6 +227,9 @@ class SideInput:
     anchors: dict[str, SessionTable] = field(default_factory=dict)
     identities: dict[str, Mapping[str, str]] = field(default_factory=dict)
     episodes: dict[str, EpisodeTally] = field(default_factory=dict)
+    published: dict[str, SessionTable] = field(default_factory=dict)
+    not_published: UsiError | None = None
+    texts: dict[str, TextStore] = field(default_factory=dict)
 
     def add(self, other: SideInput) -> None:
         """Take what was read of other simulators in, too."""
@@ -211,6 +242,9 @@ class SideInput:
         self.remarks += [text for text in other.remarks if text not in self.remarks]
         self.asides += other.asides
         self.synthetic = self.synthetic or other.synthetic
+        self.published |= other.published
+        self.not_published = self.not_published or other.not_published
+        self.texts |= other.texts
 
 
 def is_table(path: str | Path) -> bool:
@@ -257,10 +291,12 @@ def read_simulators(
     run_ids: RunIds,
     columns: Sequence[str] = (),
     language: str | None = None,
+    extra: ExtraReading = NOTHING_ELSE,
 ) -> SideInput:
     """Read every simulator: one a file, unless rows or ``options.name`` say otherwise.
 
-    Fields of the sessions named in `columns` stay in the tables.
+    Fields of the sessions named in `columns` stay in the tables. Every file is read once,
+    whatever `extra` asks for.
 
     Raises
     ------
@@ -276,11 +312,19 @@ def read_simulators(
             columns,
             glance=_english_only(profile),
             default=known_code(language),
+            texts=TextStore() if extra.texts else None,
         )
-        table = watched.noted(
-            extract_table(watched, profile=profile, side="simulated", language=language)
-        )
+        wanted = [
+            TableOptions(profile=name, side="simulated", language=language)
+            for name in (profile, *([PUBLISHED] if extra.published else []))
+        ]
+        table, *published = map(watched.noted, extract_tables(watched, wanted))
         parts = split_by_simulator(table, stream.label)
+        for other in published:
+            for label, part in split_by_simulator(other, stream.label).items():
+                side.published[label] = with_keys(part, side="simulated", run_ids=run_ids)
+        if watched.texts is not None:
+            side.texts |= dict.fromkeys(parts, watched.texts)
         _note(side, stream, stream.label, "simulator")
         _say(side, watched.remark(stream.label, profile))
         for label in parts.keys() - {stream.label}:  # what a file lost is told of all in it
@@ -294,6 +338,7 @@ def read_simulators(
         if not is_table(path):
             continue
         table = read_table(path, profile)
+        _not_published(side, path, extra)
         own = simulator_label(Path(path).name.removesuffix(TABLE_SUFFIX).removesuffix(".sessions"))
         if options.name:
             frame = table.frame.with_columns(simulator=pl.lit(options.name))
@@ -325,11 +370,13 @@ def read_reference(
     columns: Sequence[str] = (),
     echo: bool = False,
     language: str | None = None,
+    extra: ExtraReading = NOTHING_ELSE,
 ) -> SideInput:
     """Read the human reference; its cleaning follows `source`, or what the files are.
 
     Fields of the sessions named in `columns` stay in the table. With `echo` a user who echoes the
-    agent of these sessions is made beside them.
+    agent of these sessions is made beside them. Every file is read once, whatever `extra` asks
+    for; texts are kept only where the corpus may be passed on.
     """
     side = SideInput(synthetic=reference.synthetic)
     tables: list[SessionTable] = []
@@ -350,20 +397,29 @@ def read_reference(
         watched = Watched(
             chain(head, sessions),
             columns,
-            echo=profile if echo else None,
             glance=_english_only(profile),
             default=known_code(spoken),
+            texts=TextStore() if extra.texts and reference.redistribute else None,
         )
-        table = extract_table(
-            watched, profile=profile, side="human", source=chosen, language=spoken
-        )
+        people = TableOptions(profile=profile, side="human", source=chosen, language=spoken)
+        wanted = [people]
+        if echo:
+            wanted.append(TableOptions(profile=profile, side="simulated", change=echo_sessions))
+        if extra.published:
+            wanted.append(replace(people, profile=PUBLISHED))
+        table, *others = extract_tables(watched, wanted)
         tables.append(watched.noted(table))
-        echoes = watched.echoes(table)
+        echoes = others.pop(0) if echo else None
+        for other in others:
+            side.published[""] = with_keys(watched.noted(other), side="human", run_ids=run_ids)
+        if watched.texts is not None:
+            side.texts[""] = watched.texts
         _note(side, stream, "", "human")
         _say(side, watched.remark("people", profile))
     for path in reference.paths:
         if is_table(path):
             table = read_table(path, profile)
+            _not_published(side, path, extra)
             simulated = bool((table.frame["side"] == "simulated").any())
             chosen = chosen or ("simulated" if simulated else "human")
             tables.append(table)
@@ -411,6 +467,16 @@ def read_table(path: str | Path, profile: str) -> SessionTable:
             f"wanted: make it again from the transcripts, or score with --profile {table.profile}"
         )
     return table
+
+
+def _not_published(side: SideInput, path: str | Path, extra: ExtraReading) -> None:
+    """Note that a session table of one profile can't give that of another."""
+    if not extra.published:
+        return
+    try:
+        read_table(path, PUBLISHED)
+    except UsiError as error:
+        side.not_published = side.not_published or error
 
 
 def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None:

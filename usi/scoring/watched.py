@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from usi.extraction.extract import BLOCK, extract_table
 from usi.extraction.language import ENGLISH, language_of
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.extraction.table import SessionTable
 from usi.records import Session
 from usi.scoring.episodes import EpisodeTally
+from usi.scoring.texts import TextStore
 
 CONTENT = "content_digest"
 """Column of a table in memory: the beginning of the digest of each session's content. It puts
@@ -33,35 +33,32 @@ class Watched:
         then gets as the column `CONTENT`.
     columns
         Names of further fields of the sessions (`Session.meta`) that the score needs.
-    echo
-        Profile whose features the floor anchor "echo of the agent" gets; ``None`` for none. They
-        are computed block by block, so that no text stays in memory.
     synthetic
         Whether a session says that it is a phantom's.
     glance, default
         Whether sessions in other languages than English are counted in `languages`: for a profile
         that has no means of its own to set them apart; language of those that declare none.
+    texts
+        Where the texts are kept aside; ``None`` for nowhere.
     episodes
         What runs recorded beside the reward, by the simulator that sessions name (``""``: none).
     """
 
     sessions: Iterable[Session] | Iterable[tuple[Session, str]]
     columns: Sequence[str] = ()
-    echo: str | None = None
     synthetic: bool = False
     glance: bool = False
     default: str | None = None
+    texts: TextStore | None = None
     languages: Counter[str] = field(default_factory=Counter)
     episodes: dict[str, EpisodeTally] = field(default_factory=dict)
     _found: dict[str, list[str | None]] = field(default_factory=dict)
-    _echoes: list[pl.DataFrame] = field(default_factory=list)
     _content: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._found = {name: [] for name in self.columns if name not in (*IDENTITY_SCHEMA, CONTENT)}
 
     def __iter__(self) -> Iterator[Session]:
-        block: list[Session] = []
         for session in self._each():
             if session.meta.get("synthetic") is True:
                 self.synthetic = True
@@ -72,14 +69,9 @@ class Watched:
                     self.languages[code] += 1
             for name, values in self._found.items():
                 values.append(_text(session.meta.get(name)))
-            if self.echo is not None:
-                block.append(session)
-                if len(block) == BLOCK:
-                    self._add(block)
-                    block = []
+            if self.texts is not None:
+                self.texts.add(session)
             yield session
-        if block:
-            self._add(block)
 
     def _each(self) -> Iterator[Session]:
         for item in self.sessions:
@@ -88,12 +80,6 @@ class Watched:
             else:
                 self._content.append(item[1][:CONTENT_DIGITS])
                 yield item[0]
-
-    def _add(self, block: list[Session]) -> None:
-        from usi.scoring.robust.floors import echo_sessions
-
-        table = extract_table(echo_sessions(block), profile=self.echo or "", side="simulated")
-        self._echoes.append(table.frame)
 
     def remark(self, whose: str, profile: str) -> str | None:
         """What to say where a profile that knows English alone read another language."""
@@ -118,12 +104,6 @@ class Watched:
         return replace(
             table, frame=table.frame.with_columns(more), synthetic=table.synthetic or self.synthetic
         )
-
-    def echoes(self, table: SessionTable) -> SessionTable | None:
-        """Session table of the echoing user, one row beside each row of `table`."""
-        if not self._echoes:
-            return None
-        return replace(table, frame=pl.concat(self._echoes))
 
 
 def _text(value: object) -> str | None:
