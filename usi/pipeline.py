@@ -34,6 +34,7 @@ from usi.scoring.assembly import (
     read_people,
     with_declared,
 )
+from usi.scoring.columns import own_columns
 from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.inputs import (
     NOTHING_ELSE,
@@ -45,14 +46,13 @@ from usi.scoring.inputs import (
     split_by_simulator,
     with_keys,
 )
-from usi.scoring.parts import Diagnosis, Studies
+from usi.scoring.parts import Diagnosis, Studies, to_parquet
 from usi.scoring.people import read_people_of
 from usi.scoring.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, get_profile
 from usi.scoring.robust.aggregated import AggregateTable
 from usi.scoring.robust.reference import chosen
-from usi.scoring.task_sums import to_parquet
+from usi.scoring.session_notes import NotedSessions
 from usi.scoring.texts import TextStore
-from usi.scoring.watched import Watched, own_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,7 +170,7 @@ def features(
     """
     chosen = get_profile(profile)
     if isinstance(source, Loaded):
-        sessions, label = Watched(source.sessions), source.label
+        sessions, label = NotedSessions(source.sessions), source.label
     else:
         options = LoadOptions(
             format=format,
@@ -186,7 +186,7 @@ def features(
             stream = open_frame(source, options)
         else:
             stream = open_sessions(cast(Paths, source), options=options)
-        sessions, label = Watched(stream), stream.label
+        sessions, label = NotedSessions(stream), stream.label
     table = extract_table(
         sessions, profile=chosen.name, side=side, source=cleaning, language=language
     )

@@ -13,7 +13,7 @@ import pytest
 from usi.extraction.kernel import project
 from usi.extraction.robust.cleaning import clean_text
 from usi.extraction.robust.counting import dashed, hits
-from usi.extraction.robust.lexicon import WordList, blanks, load_word_lists
+from usi.extraction.word_lists import WordList, blanks, load_word_lists
 
 STEMS = ("robust1", "style1", "context1")
 ENTRIES = [(stem, entry) for stem in STEMS for entry in load_word_lists(stem).entries]

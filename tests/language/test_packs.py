@@ -11,7 +11,7 @@ from usi.extraction.kernel import project
 from usi.extraction.language_packs import NOT_NEEDED, load_pack, pack_languages
 from usi.extraction.robust.cleaning import clean_text
 from usi.extraction.robust.counting import hits
-from usi.extraction.robust.lexicon import WordList, WordLists, load_word_lists
+from usi.extraction.word_lists import WordList, WordLists, load_word_lists
 
 STEMS = ("robust1", "style1", "context1")
 ENTRIES = [

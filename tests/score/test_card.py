@@ -14,9 +14,10 @@ from score.small import answered, entry, people, put, reasons, scored, words
 
 import usi
 from usi.provenance import explain, parse
+from usi.scoring.parts import to_parquet
 from usi.scoring.published.export import published_rows
+from usi.scoring.published.task_sums import task_sums
 from usi.scoring.scorecard import COMPONENTS, Scorecard, published_schema, schema_text
-from usi.scoring.task_sums import task_sums, to_parquet
 
 
 def both(folder: Path, **choices: Any) -> Scorecard:

@@ -9,7 +9,7 @@ from functools import cache
 @cache
 def listed_words() -> frozenset[str]:
     """Every word that the word lists of the profile `robust` are made of."""
-    from usi.extraction.robust.lexicon import load_word_lists
+    from usi.extraction.word_lists import load_word_lists
 
     found: set[str] = set()
     for stem in ("robust1", "style1", "context1"):

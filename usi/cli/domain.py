@@ -79,8 +79,8 @@ def show(
       usi domain show service_desk --policy
     """
     from usi.cli import console as say
-    from usi.report.domain import domain_data, domain_grids, task_data, task_grids
     from usi.simulate.domains import load_domain
+    from usi.simulate.domains.report import domain_data, domain_grids, task_data, task_grids
 
     found = load_domain(domain)
     if policy:
@@ -152,9 +152,9 @@ def check(
       usi domain check service_desk
       usi domain check ./my_domain --runs runs/ -o check.md
     """
-    from usi.report.simulated import check_grids
     from usi.simulate.domains import load_domain
     from usi.simulate.domains.check import check_domain
+    from usi.simulate.report import check_grids
     from usi.simulate.results import task_runs
 
     found = load_domain(domain)
@@ -209,8 +209,8 @@ def results(
     """
     from usi.cli.passk import parse_ks
     from usi.loading import LoadOptions
-    from usi.report.simulated import results_grids
     from usi.simulate.domains import load_domain
+    from usi.simulate.report import results_grids
     from usi.simulate.results import read_results
 
     ks = parse_ks(k)

@@ -329,8 +329,8 @@ def _sessions(result: ScoreResult) -> bytes:
     import tempfile
 
     from usi.extraction.table import SessionTable
+    from usi.scoring.columns import own_columns
     from usi.scoring.robust.reference import canonical
-    from usi.scoring.watched import own_columns
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "sessions.parquet")

@@ -25,11 +25,11 @@ from usi.estimate import Estimate
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import derive
+from usi.scoring.columns import CONTENT
 from usi.scoring.parts import Diagnosis, Studies
 from usi.scoring.robust.profile import RobustStudies
 from usi.scoring.robust.reference import scorable_rows
 from usi.scoring.scorecard import TwoSample, Warning_
-from usi.scoring.watched import CONTENT
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
     "politeness": (("politeness",), "helped_politeness", "helped_turns"),

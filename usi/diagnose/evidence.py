@@ -24,10 +24,10 @@ from usi.extraction.robust.cleaning import content_text
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
 from usi.records import Session, Side, Turn
+from usi.scoring.columns import CONTENT
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.scorecard import Scorecard
 from usi.scoring.texts import TextStore
-from usi.scoring.watched import CONTENT
 
 Key = tuple[str, str, str, str, str]
 """Simulator (people: ``""``), session id, trial, batch: as in the session table; and the digest of

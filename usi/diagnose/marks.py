@@ -16,9 +16,9 @@ import polars as pl
 from usi.extraction.kernel import Flat, Gathered, Ints, project
 from usi.extraction.lexicon import load_lexicon
 from usi.extraction.profile import Profile
-from usi.extraction.robust.lexicon import load_word_lists
 from usi.extraction.robust.turns import RobustExtra
 from usi.extraction.robust.words import repeated_turns
+from usi.extraction.word_lists import load_word_lists
 from usi.records import Session, Side, Turn
 
 TAU_LISTS = (

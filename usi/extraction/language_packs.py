@@ -15,7 +15,7 @@ import polars as pl
 
 from usi.errors import InputError
 from usi.extraction.language import ENGLISH
-from usi.extraction.robust.lexicon import WordLists, load_word_lists
+from usi.extraction.word_lists import WordLists, load_word_lists
 
 ROBUST, STYLE, CONTEXT = "robust1", "style1", "context1"
 NOT_NEEDED = frozenset({"dash"})

@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from usi.errors import InputError, UsiError, unknown_name
 from usi.loading import surveys
 from usi.loading.context import Context
-from usi.loading.corpora import abcd, abredial, multidogo, multiwoz, star, wildchat
+from usi.loading.corpora import abcd, abredial, multidogo, multiwoz, star
 from usi.loading.formats import (
     inspect_log,
     odyssim,
@@ -28,6 +28,7 @@ from usi.loading.formats import (
     tau_usi,
     taubench,
     usi_jsonl,
+    wildchat,
 )
 from usi.loading.jsonstream import Cursor
 from usi.loading.reader import About, Reader

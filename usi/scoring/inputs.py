@@ -42,8 +42,8 @@ from usi.scoring.episodes import EpisodeTally
 from usi.scoring.keys import assign_keys
 from usi.scoring.robust.floors import ECHO, echo_sessions
 from usi.scoring.scorecard import InputFile
+from usi.scoring.session_notes import NotedSessions
 from usi.scoring.texts import TextStore
-from usi.scoring.watched import Watched
 
 _SURVEY_PREFIX = "survey_comparable_"
 
@@ -307,7 +307,7 @@ def read_simulators(
     transcripts = [path for path in paths if not is_table(path)]
     streams = group_by_simulator(transcripts, options) if transcripts else []
     for stream in streams:
-        watched = Watched(
+        watched = NotedSessions(
             stream.with_digests(),
             columns,
             glance=_english_only(profile),
@@ -394,7 +394,7 @@ def read_reference(
             )
         head = () if first is None else (first,)
         spoken = reference.language or language
-        watched = Watched(
+        watched = NotedSessions(
             chain(head, sessions),
             columns,
             glance=_english_only(profile),

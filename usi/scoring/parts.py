@@ -7,6 +7,7 @@ one place that builds the card, ``Studies.card``, and nothing is changed on a fi
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -118,3 +119,10 @@ class Studies(Protocol):
         diagnoses
             Simulator -> what means can't see; ``None`` where it was not looked at.
         """
+
+
+def to_parquet(sums: pl.DataFrame) -> bytes:
+    """Parquet bytes of the sums; the same sums give the same bytes."""
+    buffer = io.BytesIO()
+    sums.write_parquet(buffer, compression="zstd", statistics=False)
+    return buffer.getvalue()

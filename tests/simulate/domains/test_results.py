@@ -15,10 +15,10 @@ from lockers import call, say
 from usi.errors import NotScorable
 from usi.loading import open_sessions, write_usi_jsonl
 from usi.records import Outcome, Session
-from usi.report.simulated import results_grids
 from usi.report.success import to_markdown
 from usi.simulate.domains import FolderDomain
 from usi.simulate.domains.oracle import converse
+from usi.simulate.report import results_grids
 from usi.simulate.results import Results, read_results, results_of, task_runs
 
 

@@ -14,7 +14,6 @@ from usi.extraction.kernel_repeat import repeated_trigram
 from usi.extraction.language import ENGLISH
 from usi.extraction.language_packs import Pack, load_pack
 from usi.extraction.latency import LATENCY_COLUMNS
-from usi.extraction.robust.lexicon import MASK, WordLists, load_word_lists
 from usi.extraction.robust.turns import REPAIR_COLUMNS, RobustExtra
 from usi.extraction.robust.words import (
     ECHO_UNIT,
@@ -24,6 +23,7 @@ from usi.extraction.robust.words import (
     shortest_turn,
     trigram_repeats,
 )
+from usi.extraction.word_lists import MASK, WordLists, load_word_lists
 
 SHORT_WORDS = 3
 """A turn of at most so many words is short."""

@@ -15,9 +15,9 @@ from typing import Literal
 from usi.extraction.language_packs import load_pack, pack_languages
 from usi.extraction.profile import Profile
 from usi.extraction.robust.counting import COLUMNS, LEXICAL_COLUMNS, WORD_COLUMNS, count
-from usi.extraction.robust.lexicon import load_word_lists
 from usi.extraction.robust.turns import REPAIR_COLUMNS, gather
 from usi.extraction.spec import Dimension, FeatureSpec, Scope
+from usi.extraction.word_lists import load_word_lists
 from usi.reasons import HARNESS
 
 _PUBLISHED = "arXiv 2603.11245"

@@ -19,8 +19,8 @@ from typing import Any
 
 from usi.errors import InputError, unknown_name
 from usi.loading.context import Context
-from usi.loading.corpora import wildchat
 from usi.loading.fields import BadField, number, survey_of
+from usi.loading.formats import wildchat
 from usi.loading.formats.usi_jsonl import session_of
 from usi.loading.messages import SYNONYMS
 from usi.loading.reader import About, carries

@@ -63,6 +63,7 @@ from usi.scoring.published.score import (
     survey_scores,
 )
 from usi.scoring.published.survey import SEED
+from usi.scoring.published.task_sums import task_sums
 from usi.scoring.scorecard import (
     Component,
     FeatureScore,
@@ -74,7 +75,6 @@ from usi.scoring.scorecard import (
     Sizes,
     Warning_,
 )
-from usi.scoring.task_sums import task_sums
 
 
 def missing(reason: Reason) -> Component:
@@ -311,7 +311,7 @@ class PublishedStudies:
     options: ScoreOptions
 
     def sums(self) -> pl.DataFrame:
-        """Sums by side, simulator, task and batch or run, see `usi.scoring.task_sums`."""
+        """Sums by side, simulator, task and batch or run, see `usi.scoring.published.task_sums`."""
         return task_sums([self.human, *self.simulators.values()], self.difficulty.rates)
 
     def card(

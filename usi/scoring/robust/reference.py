@@ -17,9 +17,9 @@ from usi.extraction.language_packs import without_lists
 from usi.extraction.latency import LATENCY_COLUMNS
 from usi.extraction.spec import FeatureSpec
 from usi.options import RobustOptions
+from usi.scoring.columns import CONTENT
 from usi.scoring.robust.design import require_column
 from usi.scoring.robust.scorable import Scorable, scorability, session_values, with_languages
-from usi.scoring.watched import CONTENT
 
 Array = NDArray[np.float64]
 

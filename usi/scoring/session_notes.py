@@ -13,17 +13,13 @@ from usi.extraction.language import ENGLISH, language_of
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.extraction.table import SessionTable
 from usi.records import Session
+from usi.scoring.columns import CONTENT, CONTENT_DIGITS
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.texts import TextStore
 
-CONTENT = "content_digest"
-"""Column of a table in memory: the beginning of the digest of each session's content. It puts
-sessions that share all their keys into an order, and tells them apart when they are read again."""
-CONTENT_DIGITS = 32
-
 
 @dataclass
-class Watched:
+class NotedSessions:
     """Passes sessions on, and notes what the session table has no place for.
 
     Attributes
@@ -111,11 +107,3 @@ def _text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, sort_keys=True, default=str)
-
-
-def own_columns(frame: pl.DataFrame, profile: str) -> pl.DataFrame:
-    """The columns that the profile's session table has, without noted ones."""
-    from usi.extraction.profile import get_profile
-    from usi.extraction.table import table_schema
-
-    return frame.select(list(table_schema(get_profile(profile))))

@@ -6,15 +6,14 @@ count column and feature value. It stands beside the scorecard as ``NAME.tasks.p
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.extraction.table import VALUE_KEYS, SessionTable
+from usi.scoring.columns import CONTENT
 from usi.scoring.published.calibration import BIN_LABELS, bin_of
-from usi.scoring.watched import CONTENT
 
 KEYS: tuple[str, ...] = ("side", "simulator", "domain", "task", "batch", "run")
 NOT_A_SESSION = ("failed", "infrastructure_error")
@@ -73,10 +72,3 @@ def _sums(table: SessionTable) -> pl.DataFrame:
             for name in values.columns
         ),
     )
-
-
-def to_parquet(sums: pl.DataFrame) -> bytes:
-    """Parquet bytes of the sums; the same sums give the same bytes."""
-    buffer = io.BytesIO()
-    sums.write_parquet(buffer, compression="zstd", statistics=False)
-    return buffer.getvalue()
