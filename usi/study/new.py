@@ -9,7 +9,7 @@ from string import Template
 from usi.errors import UsageError
 from usi.study.settings import STUDY
 
-_IGNORED = "study.sqlite*\nblind.sqlite*\n.server.lock\n"
+_IGNORED = "study.sqlite*\n.server.lock\n"
 
 
 def new_study(

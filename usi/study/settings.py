@@ -23,11 +23,13 @@ TO_FILL = "[TO FILL IN]"
 T = TypeVar("T", bound=BaseModel)
 
 
-class _Table(BaseModel):
+class Table(BaseModel):
+    """A table of settings: unknown keys are mistakes."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Design(_Table):
+class Design(Table):
     """``[design]``: tasks, people and time limits.
 
     Attributes
@@ -58,7 +60,7 @@ class Design(_Table):
     max_turns: int = Field(30, ge=1, le=500)
 
 
-class Limits(_Table):
+class Limits(Table):
     """``[limits]``: when the study takes nobody more."""
 
     participants: int | None = Field(None, ge=1, description="people who begin")
@@ -68,7 +70,7 @@ class Limits(_Table):
     message_characters: int = Field(2000, ge=50, le=20_000)
 
 
-class Calls(_Table):
+class Calls(Table):
     """``[calls]``: how the agent is called."""
 
     concurrency: int = Field(64, ge=1, le=512)
@@ -77,14 +79,14 @@ class Calls(_Table):
     max_steps: int = Field(20, ge=1, le=200, description="tool rounds of one agent turn")
 
 
-class Consent(_Table):
+class Consent(Table):
     """``[consent]``: what people agree to."""
 
     file: str = "consent.md"
     version: str = "1"
 
 
-class Choice(_Table):
+class Choice(Table):
     """A question with options; the right one is counted from 1."""
 
     question: str = Field(min_length=1)
@@ -117,21 +119,21 @@ class Background(Choice):
         return self
 
 
-class Practice(_Table):
+class Practice(Table):
     """``[practice]``: the practice task; its agent answers by rule and is not the one studied."""
 
     skip: bool = False
     instruction: str | None = None
 
 
-class Survey(_Table):
+class Survey(Table):
     """``[survey]``: after each task; without a file the questions of the published index."""
 
     file: str | None = None
     skip: bool = False
 
 
-class Recruiting(_Table):
+class Recruiting(Table):
     """``[recruiting]``: how people arrive.
 
     Attributes
@@ -157,7 +159,7 @@ class Recruiting(_Table):
         return self
 
 
-class Completion(_Table):
+class Completion(Table):
     """``[completion]``: what shows a recruiting service that somebody finished.
 
     Without a code each participant gets one of their own.
@@ -167,7 +169,7 @@ class Completion(_Table):
     redirect: str | None = Field(None, pattern=r"^https?://\S+$")
 
 
-class CorpusFacts(_Table):
+class CorpusFacts(Table):
     """``[corpus]``: what the exported human corpus declares about itself."""
 
     name: str = Field("people", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")
@@ -180,7 +182,7 @@ class CorpusFacts(_Table):
     expires: date | None = None
 
 
-class Study(_Table):
+class Study(Table):
     """Every key of a ``study.toml``; ``usi study new`` writes one with comments."""
 
     title: str = Field(min_length=1, max_length=200)

@@ -20,6 +20,7 @@ from usi.study.agents import Agents
 from usi.study.database import Connection, Database
 from usi.study.links import Signer
 from usi.study.study import Running
+from usi.study.web.base import PersonSite
 from usi.study.web.guard import Guard, TooLarge
 from usi.study.web.hub import Hub
 from usi.study.web.owner import OwnerSite
@@ -82,6 +83,23 @@ def study_app(running: Running, *, secret: str, password: str, root_path: str = 
             hub.close()
             agents.close()
 
+    handlers, refuse = errors_of(site)
+    app = Starlette(
+        routes=[
+            *site.routes(),
+            *owner.routes(),
+            Mount("/static", Cached(directory=static_folder())),
+        ],
+        lifespan=lifespan,
+        exception_handlers=handlers,
+    )
+
+    return Guard(app, root_path=root_path, refuse=refuse)
+
+
+def errors_of(site: PersonSite) -> tuple[dict[Any, Any], Any]:
+    """Pages for what goes wrong: handlers of exceptions, and what answers with a status."""
+
     async def failed(request: Request, error: Exception) -> Response:
         _LOG.error("%s %s", request.method, type(error).__name__, exc_info=error)
         return site.plain(request, "failed", status=500)
@@ -93,23 +111,6 @@ def study_app(running: Running, *, secret: str, password: str, root_path: str = 
         status = getattr(error, "status_code", 404)
         return site.plain(request, _PAGES.get(status, "not_found"), status=status)
 
-    app = Starlette(
-        routes=[
-            *site.routes(),
-            *owner.routes(),
-            Mount("/static", Cached(directory=static_folder())),
-        ],
-        lifespan=lifespan,
-        exception_handlers={
-            TooLarge: too_large,
-            400: page,
-            403: page,
-            404: page,
-            405: page,
-            500: failed,
-        },
-    )
-
     def refuse(status: int) -> Any:
         async def answer(scope: Any, receive: Any, send: Any) -> None:
             response = site.plain(Request(scope), _PAGES[status], status=status)
@@ -117,9 +118,8 @@ def study_app(running: Running, *, secret: str, password: str, root_path: str = 
 
         return answer
 
-    guard = Guard(app, root_path=root_path, refuse=refuse)
-    guard.site, guard.owner, guard.signer, guard.agents = site, owner, signer, agents  # type: ignore[attr-defined]
-    return guard
+    handlers = {TooLarge: too_large, 400: page, 403: page, 404: page, 405: page, 500: failed}
+    return handlers, refuse
 
 
 async def _sweep(running: Running, hub: Hub) -> None:

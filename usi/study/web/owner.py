@@ -18,9 +18,9 @@ from usi.errors import UsiError
 from usi.study import people, status
 from usi.study.links import Signer
 from usi.study.study import Running
+from usi.study.web.base import address, root
 from usi.study.web.guard import Pace
 from usi.study.web.pages import render, static_version
-from usi.study.web.site import address, root
 
 COOKIE = "usi_owner"
 

@@ -9,26 +9,26 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from usi.study import people
 from usi.study.agents import Agents
+from usi.study.database import Connection
 from usi.study.links import Signer
 from usi.study.people import Person, Standing, Stored, Talk
 from usi.study.study import Running
+from usi.study.web.base import PersonSite, is_htmx, number, option
 from usi.study.web.guard import Pace
 from usi.study.web.hub import Hub
-from usi.study.web.pages import marked_up, render, static_version
+from usi.study.web.pages import marked_up, render
 
 HEARTBEAT_SECONDS = 15.0
-MOST_PARAMETER = 200
-_MOST_COUNT = 10_000_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _STATUS = {"not_your_turn": 409, "over": 409, "empty": 422, "long": 422}
 
 
-class ParticipantSite:
+class ParticipantSite(PersonSite):
     """Routes of participants.
 
     Parameters
@@ -38,18 +38,15 @@ class ParticipantSite:
     """
 
     def __init__(self, running: Running, agents: Agents, signer: Signer, hub: Hub) -> None:
-        self.running, self.agents, self.signer, self.hub = running, agents, signer, hub
-        self.t = running.texts
+        super().__init__(running.place.study, running.database, running.texts, signer)
+        self.running, self.agents, self.hub = running, agents, hub
         self.messages_pace = Pace(a_second=1.0, at_once=8)
-        self.arrivals_pace = Pace(a_second=1.0, at_once=120)
 
     def routes(self) -> list[Route]:
         """All addresses of participants."""
         talk = "/p/{token}/talk/{talk:int}"
         return [
-            Route("/", self.front),
-            Route("/start", self.start, methods=["POST"]),
-            Route("/i/{token}", self.invitation),
+            *self.arrival_routes(),
             Route("/p/{token}", self.step),
             Route("/p/{token}/consent", self.consent, methods=["POST"]),
             Route("/p/{token}/background", self.background, methods=["POST"]),
@@ -64,59 +61,24 @@ class ParticipantSite:
             Route(f"{talk}/events", self.events),
         ]
 
-    # Arriving
+    @property
+    def trial(self) -> bool:
+        """Whether only scripts and testers take part."""
+        return self.running.trial
 
-    async def front(self, request: Request) -> Response:
-        """The first page: for a recruiting service's parameters, or for everybody."""
-        recruiting = self.running.place.study.recruiting
-        given = {
-            name: request.query_params[name][:MOST_PARAMETER]
-            for name in recruiting.parameters
-            if request.query_params.get(name)
-        }
-        if recruiting.parameters and recruiting.id in given:
-            if not self.arrivals_pace.allows(address(request)):
-                return self.plain(request, "busy", status=429)
-            key = self.signer.hashed(given[recruiting.id])
-            person = await self.running.database.commit(
-                lambda db: people.arrive(db, self.running, key=key, parameters=given)
-            )
-            if person is None:
-                return self.plain(request, "refused", status=403)
-            return self.to(request, person)
-        if recruiting.open:
-            return self.plain(request, "start", start=self.signer.sign("start", 1))
-        return self.plain(request, "not_found", status=404)
-
-    async def start(self, request: Request) -> Response:
-        """Begin where anybody may."""
-        form = await request.form()
-        if not self.running.place.study.recruiting.open:
-            return self.plain(request, "not_found", status=404)
-        if self.signer.read("start", str(form.get("csrf"))) != 1:
-            return self.plain(request, "refused", status=403)
-        if not self.arrivals_pace.allows(address(request)):
-            return self.plain(request, "busy", status=429)
-        person = await self.running.database.commit(lambda db: people.arrive(db, self.running))
-        return (
-            self.plain(request, "refused", status=403)
-            if person is None
-            else self.to(request, person)
+    def arrive(
+        self,
+        db: Connection,
+        *,
+        invitation: int | None = None,
+        key: str | None = None,
+        parameters: Mapping[str, str] | None = None,
+    ) -> int | None:
+        """Number of the participant who comes."""
+        person = people.arrive(
+            db, self.running, invitation=invitation, key=key, parameters=parameters
         )
-
-    async def invitation(self, request: Request) -> Response:
-        """A signed link: the same participant each time."""
-        number = self.signer.read("invitation", request.path_params["token"])
-        if not isinstance(number, int):
-            return self.plain(request, "not_found", status=404)
-        person = await self.running.database.commit(
-            lambda db: people.arrive(db, self.running, invitation=number)
-        )
-        return (
-            self.plain(request, "refused", status=403)
-            if person is None
-            else self.to(request, person)
-        )
+        return None if person is None else person.id
 
     # Pages
 
@@ -173,11 +135,10 @@ class ParticipantSite:
                     minutes=round(study.design.idle_minutes),
                 )  # fmt: skip
             case "debrief":
-                code = self.completion_code(standing.person)
-                leave = study.completion.redirect
+                code = self.code_of(standing.person.code)
                 return self.show(
                     request, standing, "debrief.html.j2", t("step_end"), part=100, code=code,
-                    leave=leave.replace("{code}", code) if leave else None,
+                    debrief=t("debrief_text"), leave=self.leave_of(code),
                 )  # fmt: skip
             case _:
                 return self.plain(request, standing.step)
@@ -229,11 +190,6 @@ class ParticipantSite:
         turn = person.id % len(options)
         return t("comprehension_question"), [*options[turn:], *options[:turn]]
 
-    def completion_code(self, person: Person) -> str:
-        """What shows that somebody finished."""
-        own = self.running.place.study.completion.code
-        return own or self.signer.hashed(f"completion|{person.code}")[:10].upper()
-
     # Forms
 
     async def consent(self, request: Request) -> Response:
@@ -247,7 +203,7 @@ class ParticipantSite:
         await self.running.database.commit(
             lambda db: people.consent(db, self.running, standing.person.id, agreed=agreed)
         )
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     async def background(self, request: Request) -> Response:
         """Answers about the person."""
@@ -264,7 +220,7 @@ class ParticipantSite:
         )
         if not whole:
             return self.page(request, standing, notice=self.t("choose_one"), status=422)
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     async def understood(self, request: Request) -> Response:
         """The comprehension question; an answer sent twice counts once."""
@@ -284,7 +240,7 @@ class ParticipantSite:
         if now is not None and now.step == "instructions":
             notice = self.t("comprehension_again")
             return self.page(request, now, notice=notice, status=422)
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     async def next(self, request: Request) -> Response:
         """The next task."""
@@ -294,7 +250,7 @@ class ParticipantSite:
         await self.running.database.commit(
             lambda db: people.next_task(db, self.running, standing.person.id)
         )
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     async def say(self, request: Request) -> Response:
         """A message: stored first, then answered."""
@@ -324,7 +280,7 @@ class ParticipantSite:
             self.hub.tell(talk_id)
         if said in ("stored", "again"):
             if not is_htmx(request):
-                return self.to(request, person)
+                return self.to(request, person.id)
             after = number(form.get("after"), -1)
             return self.fragment(talk_id, -1 if after is None else after)
         words = {
@@ -337,7 +293,7 @@ class ParticipantSite:
             return PlainTextResponse(notice, status_code=_STATUS[said])
         now = self.standing(request)
         if now is None or now.talk is None or now.talk.id != talk_id:
-            return self.to(request, person)
+            return self.to(request, person.id)
         return self.page(request, now, notice=notice, draft=text, status=_STATUS[said])
 
     async def end(self, request: Request) -> Response:
@@ -353,7 +309,7 @@ class ParticipantSite:
             return self.page(request, standing, notice=self.t("end_first"), status=422)
         self.agents.submit(talk_id)
         self.hub.tell(talk_id)
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     async def survey(self, request: Request) -> Response:
         """Answers about a talk."""
@@ -368,7 +324,7 @@ class ParticipantSite:
         await self.running.database.commit(
             lambda db: people.survey(db, self.running, standing.person.id, talk_id, answers)
         )
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     async def withdraw_page(self, request: Request) -> Response:
         """Ask whether somebody means it."""
@@ -376,7 +332,7 @@ class ParticipantSite:
         if standing is None:
             return self.plain(request, "not_found", status=404)
         if not may_withdraw(standing):
-            return self.to(request, standing.person)
+            return self.to(request, standing.person.id)
         return self.show(request, standing, "withdraw.html.j2", self.t("withdraw_title"))
 
     async def withdraw(self, request: Request) -> Response:
@@ -390,7 +346,7 @@ class ParticipantSite:
         await asyncio.to_thread(self.running.database.forget_log)
         if standing.talk is not None:
             self.hub.tell(standing.talk.id)
-        return self.to(request, standing.person)
+        return self.to(request, standing.person.id)
 
     # What a talk's page asks for
 
@@ -473,35 +429,25 @@ class ParticipantSite:
 
     def standing(self, request: Request) -> Standing | None:
         """Where the participant of a link stands; ``None`` where the link is not valid."""
-        number_ = self.signer.read("participant", request.path_params["token"])
-        if not isinstance(number_, int):
+        person = self.number_of(request)
+        if person is None:
             return None
-        return people.where(self.running.database.read(), self.running, number_)
+        return people.where(self.running.database.read(), self.running, person)
 
     async def sent(self, request: Request) -> tuple[Standing | None, Mapping[str, Any]]:
         """Who sent a form, and its fields; ``None`` without the form's own token."""
-        form = await request.form(max_files=0, max_fields=100)
-        standing = self.standing(request)
-        if standing is None:
+        person, form = await self.form_of(request)
+        if person is None:
             return None, {}
-        token = self.signer.read("form", str(form.get("csrf") or ""))
-        return (standing if token == standing.person.id else None), form
+        return people.where(self.running.database.read(), self.running, person), form
 
     def own_talk(self, request: Request) -> Talk | None:
         """A talk of the participant whose link it is."""
-        number_ = self.signer.read("participant", request.path_params["token"])
-        if not isinstance(number_, int):
+        person = self.number_of(request)
+        if person is None:
             return None
         talk = request.path_params["talk"]
-        return people.talk_of(self.running.database.read(), talk, number_)
-
-    def link(self, person: Person) -> str:
-        """Path of a participant's page."""
-        return f"/p/{self.signer.sign('participant', person.id)}"
-
-    def to(self, request: Request, person: Person) -> Response:
-        """Go to a participant's page."""
-        return RedirectResponse(root(request) + self.link(person), status_code=303)
+        return people.talk_of(self.running.database.read(), talk, person)
 
     def show(
         self,
@@ -515,55 +461,12 @@ class ParticipantSite:
         **values: Any,
     ) -> Response:
         """A page of a participant."""
-        here = root(request) + self.link(standing.person)
         if part is None:
             part = 15 + round(80 * standing.done / max(1, standing.total))
-        own_link = (self.running.place.study.url or str(request.base_url)).rstrip("/")
-        return HTMLResponse(
-            render(
-                template,
-                t=self.t,
-                site=self.running.place.study,
-                trial=self.running.trial,
-                root=root(request),
-                version=static_version(),
-                heading=heading,
-                here=here,
-                part=part,
-                csrf=self.signer.sign("form", standing.person.id),
-                may_withdraw=may_withdraw(standing),
-                own_link=own_link + self.link(standing.person),
-                **values,
-            ),
-            status_code=status,
-        )
-
-    def plain(
-        self, request: Request, name: str, *, status: int = 200, start: str | None = None
-    ) -> Response:
-        """A page of a heading and a sentence."""
-        heading = self.running.place.study.title if name == "start" else self.t(f"{name}_title")
-        words = self.t("instructions_intro") if name == "start" else self.t(f"{name}_text")
-        return HTMLResponse(
-            render(
-                "plain.html.j2",
-                t=self.t,
-                site=self.running.place.study,
-                trial=self.running.trial,
-                root=root(request),
-                version=static_version(),
-                heading=heading,
-                words=words,
-                start=start,
-            ),
-            status_code=status,
-        )
-
-    def short(self, request: Request, name: str, status: int) -> Response:
-        """A sentence for the page's script, or a page where there is none."""
-        if is_htmx(request) or request.method == "GET":
-            return PlainTextResponse(self.t(name), status_code=status)
-        return self.plain(request, "busy" if status == 429 else "refused", status=status)
+        return self.personal(
+            request, standing.person.id, template, heading, part=part, status=status,
+            may_withdraw=may_withdraw(standing), **values,
+        )  # fmt: skip
 
 
 def heard(messages: list[Stored]) -> list[Stored]:
@@ -583,33 +486,3 @@ def sse(name: str, data: str, number_: int | None = None) -> str:
         lines.append(f"id: {number_}")
     lines += [f"data: {line}" for line in _LINE_END.split(data.strip())]
     return "\n".join(lines) + "\n\n"
-
-
-def root(request: Request) -> str:
-    """Path under which the site stands."""
-    path: str = request.scope.get("root_path", "")
-    return path.rstrip("/")
-
-
-def address(request: Request) -> str:
-    """Of whoever asks, as the trusted proxy says."""
-    return request.client.host if request.client else ""
-
-
-def is_htmx(request: Request) -> bool:
-    """Whether the page's script asks."""
-    return request.headers.get("hx-request") == "true"
-
-
-def number(value: Any, default: int | None) -> int | None:
-    """A whole number of 0 or more in a field; `default` where it is none."""
-    text = str(value or "")
-    if not text.isdecimal() or not text.isascii() or len(text) > 9:
-        return default
-    return min(int(text), _MOST_COUNT)
-
-
-def option(value: Any, options: tuple[str, ...]) -> str | None:
-    """The option that a field chooses by its number, counted from 1."""
-    chosen = number(value, 0) or 0
-    return options[chosen - 1] if 1 <= chosen <= len(options) else None

@@ -1,0 +1,1 @@
+"""The blind check: practitioners read sessions and say whether the user was a person."""
