@@ -566,6 +566,24 @@ NO_LATENCY = Code(
 )
 OTHER_STATUS = Code("other_status", "session: {status}")
 SET_ASIDE = Code("set_aside", "{what}")
+# The blind check.
+NO_BLIND_CHECK = Code(
+    "no_blind_check",
+    "the scorecard holds no blind check of this simulator",
+    "data",
+    "ask practitioners (usi blind), and add the result with usi blind join",
+)
+BLIND_ONE_SIDE = Code("blind_one_side", "no rater read sessions of both sides", "data")
+BLIND_FEW = Code(
+    "blind_few",
+    "{raters} raters and {sessions} sessions a side; at least {least_raters} raters and "
+    "{least_sessions} sessions a side are needed",
+    "data",
+    "ask more raters, about more sessions",
+)
+BLIND_NO_RATINGS = Code("blind_no_ratings", "no ratings", "data")
+BLIND_NO_PAIR = Code("blind_no_pair", "no session was read by two raters", "data")
+BLIND_SAME = Code("blind_same", "all verdicts are the same", "data")
 
 CODES: dict[str, Code] = {
     value.name: value for value in list(globals().values()) if isinstance(value, Code)

@@ -23,8 +23,8 @@ from usi.errors import InputError, UsageError
 from usi.study import people, status
 from usi.study.agents import Agents
 from usi.study.retention import forget_data
-from usi.study.settings import read_study
-from usi.study.study import Running, check_consent, open_study
+from usi.study.settings import check_filled_in, read_study
+from usi.study.study import Running, open_study
 
 
 @pytest.fixture
@@ -343,7 +343,7 @@ def test_a_consent_text_with_gaps_is_refused(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     (folder / "consent.md").write_text("We are [TO FILL IN].", encoding="utf-8")
     with pytest.raises(InputError, match="1 places"):
-        check_consent(read_study(folder))
+        check_filled_in(read_study(folder).consent, folder / "consent.md")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ from study_site.client import Client
 from study_site.support import OWNER, SECRET, Clock, open_running, write_study
 
 from usi.study import people
+from usi.study.database import study_name
 from usi.study.links import Signer
 from usi.study.study import Running
-from usi.study.web.app import study_app, study_name
+from usi.study.web.app import study_app
 from usi.study.web.guard import MOST_BYTES, Pace
 
 starlette = pytest.importorskip("starlette.testclient")

@@ -15,9 +15,9 @@ from usi.cli.verbs import reflow
 _HELP = """Ask practitioners, blind, whether they can tell sessions of a simulator from people's.
 
 Raters read sessions of both in random order, matched by task, and say person or program, how sure
-they are, how realistic it is, and which message gave it away. The result joins a scorecard:
-usi score --blind, and the criteria key max_blind_auc. The site needs pip install 'usi[study]' and
-the environment variable USI_STUDY_SECRET.
+they are, how realistic it is, and which message gave it away. The result can join a scorecard, its
+report and the gate (criteria key max_blind_auc). The site needs pip install 'usi[study]' and the
+environment variable USI_STUDY_SECRET.
 
 \b
 Examples:
@@ -25,6 +25,7 @@ Examples:
   usi blind serve check
   usi blind links check --number 12
   usi blind export check -o blind.json -o blind.md
+  usi blind join card.json blind.json -o card.json
 """
 
 app = typer.Typer(
@@ -45,9 +46,7 @@ def new(
         str, typer.Option("--human", metavar="H", help="A corpus, or transcripts of people.")
     ],
     tasks: Annotated[int, typer.Option("--tasks", min=1, help="Tasks of the check.")] = 30,
-    each: Annotated[
-        int, typer.Option("--sessions-per-rater", min=2, help="Half of people.")
-    ] = 20,
+    each: Annotated[int, typer.Option("--sessions-per-rater", min=2, help="Half of people.")] = 20,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the choice.")] = 7,
     quiet: Quiet = False,
 ) -> None:
@@ -58,9 +57,7 @@ def new(
     from usi.cli.console import note
     from usi.study.blind.new import new_blind
 
-    items = new_blind(
-        folder, human=human, simulators=simulators, tasks=tasks, each=each, seed=seed
-    )
+    items = new_blind(folder, human=human, simulators=simulators, tasks=tasks, each=each, seed=seed)
     people = sum(item.side == "person" for item in items)
     note(
         f"{folder}: {people} sessions of people, {len(items) - people} of simulators, "
@@ -129,3 +126,23 @@ def export(
     from usi.cli import blinding
 
     blinding.export_blind(folder, output or [], force=force, quiet=quiet)
+
+
+@app.command(name="join")
+@guarded
+def join(
+    card: Annotated[Path, typer.Argument(metavar="CARD", help="Scorecard (.json of usi score).")],
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="Of usi blind export.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The scorecard with it.")
+    ],
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Add the result of a blind check to a scorecard, for its report and the gate.
+
+    Example: usi blind join card.json blind.json -o card.json
+    """
+    from usi.cli import blinding
+
+    blinding.join(card, result, output, force=force, quiet=quiet)

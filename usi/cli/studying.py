@@ -68,8 +68,8 @@ def serve_study(
 
 def print_links(folder: Path, *, number: int, first: int) -> None:
     """Print signed links."""
+    from usi.study.database import study_name
     from usi.study.links import SECRET, Signer, from_environment
-    from usi.study.web.app import study_name
 
     secret = from_environment(SECRET)
     with opened(folder, must_exist=False) as running:

@@ -64,6 +64,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("agents", "Whether the simulator changes which agent wins.", DECIDE),
     Verb("simulate", "Run candidate simulators over a domain's tasks; judge talks; play.", DATA),
     Verb("study", "Collect talks of people with an agent on a site of your own.", DATA),
+    Verb("blind", "Ask practitioners whether they can tell a simulator from people.", DATA),
     Verb("domain", "Domains of tasks: list, show, check; what runs over them came to.", DATA),
     Verb("validate", "Say what files hold and what is wrong with them; score nothing.", DATA),
     Verb("corpus", "Keep human references: origin, terms, integrity, quality.", DATA),

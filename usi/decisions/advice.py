@@ -259,6 +259,7 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         "allow_research_only": "score against a corpus that is free for this use, or set "
         "allow_research_only = true where the verdict is for research",
         "identity": "score the simulator again as it is now",
+        "max_blind_auc": "more raters, about more sessions (usi blind)",
     }
     kinds = {"max_age_days": "rescore", "gaming": "nothing", "identity": "rescore"}
     text = texts.get(part, f"more {sizes.unit}, runs or batches; now: {check.message}")

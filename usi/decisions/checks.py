@@ -23,13 +23,14 @@ from datetime import date
 from usi.decisions.bounds import ALPHA, EPS, Bounded, bounded, holm, quantile
 from usi.decisions.criteria import GATED, Criteria, Minimum
 from usi.decisions.rules import is_unpaired, rules_of
-from usi.decisions.verdict import Check
+from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
 from usi.estimate import Estimate
 from usi.reasons import (
     HUMANS_AT_CHANCE,
     HUMANS_UNKNOWN,
     MEAN_OF_FEWER,
+    NO_BLIND_CHECK,
     NO_BOUNDS,
     NO_BOUNDS_ON_CARD,
     NO_SECOND_RATING,
@@ -348,6 +349,44 @@ def check_user_errors(simulator: SimulatorCard, criteria: Criteria) -> list[Chec
             + ("" if within else f", {limit:.0%} are allowed")
             + (f" ({named})" if named else ""),
             value=share.value,
+            threshold=limit,
+        )
+    ]
+
+
+def check_blind(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """AUC of practitioners in a blind check against the limit, by its bounds."""
+    limit = criteria.max_blind_auc
+    if limit is None:
+        return []
+    rule = f"practitioners tell it from people with an AUC of at most {limit:g}"
+    auc = None if simulator.blind is None else simulator.blind.auc
+    if auc is None or auc.value is None or auc.low is None or auc.high is None:
+        reason = (auc.reason if auc is not None else None) or NO_BLIND_CHECK()
+        return [
+            Check(
+                id="max_blind_auc",
+                rule=rule,
+                state="inconclusive",
+                message=f"blind check not assessed: {reason}",
+                reason=reason,
+                threshold=limit,
+            )
+        ]
+    state: State = "inconclusive"
+    if auc.high <= limit + EPS:
+        state = "pass"
+    elif auc.low > limit + EPS:
+        state = "fail"
+    return [
+        Check(
+            id="max_blind_auc",
+            rule=rule,
+            state=state,
+            message=f"AUC of practitioners {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]",
+            value=auc.value,
+            low=auc.low,
+            high=auc.high,
             threshold=limit,
         )
     ]

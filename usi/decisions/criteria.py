@@ -110,6 +110,9 @@ class Criteria(_Part):
     max_user_errors
         Largest share of the reviewed sessions in which the simulated user made an error (tau2's
         review, hallucination retries); a simulator that nobody reviewed is INCONCLUSIVE.
+    max_blind_auc
+        Largest AUC of practitioners in a blind check (`usi blind`): the upper bound must not lie
+        above it; FAIL where the lower bound does. A simulator that nobody checked is INCONCLUSIVE.
     family_size
         How many candidates are tried where any that passes is accepted: lower bounds at alpha/m.
     profile
@@ -127,6 +130,7 @@ class Criteria(_Part):
     max_success_gap: Share | None = None
     c2st_max: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
     max_user_errors: Share | None = None
+    max_blind_auc: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
     family_size: Count = 1
     profile: str = "robust"
     on_inconclusive: Literal["inconclusive", "fail", "pass"] = "inconclusive"
@@ -155,6 +159,8 @@ class Criteria(_Part):
         asked = self.model_dump(mode="json")
         if self.max_user_errors is None:  # a key that is not asked leaves the fingerprint alone
             del asked["max_user_errors"]
+        if self.max_blind_auc is None:
+            del asked["max_blind_auc"]
         if self.allow_research_only:
             del asked["allow_research_only"]
         text = json.dumps(asked, sort_keys=True)
@@ -198,6 +204,7 @@ def _levels(criteria: Criteria) -> dict[str, float]:
         ("max_success_gap", criteria.max_success_gap),
         ("c2st_max", criteria.c2st_max),
         ("max_user_errors", criteria.max_user_errors),
+        ("max_blind_auc", criteria.max_blind_auc),
         ("max_age_days", criteria.max_age_days),
         ("survey.max_bias", criteria.survey.max_bias),
     ):

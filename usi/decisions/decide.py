@@ -14,6 +14,7 @@ from usi._version import __version__
 from usi.decisions.advice import needs
 from usi.decisions.checks import (
     check_age,
+    check_blind,
     check_c2st,
     check_corpus,
     check_design,
@@ -68,6 +69,7 @@ def decide(
         *check_gap(simulator, criteria),
         *check_c2st(simulator, criteria),
         *check_user_errors(simulator, criteria),
+        *check_blind(simulator, criteria),
         *check_survey(simulator, criteria),
         *check_tripwires(simulator, criteria),
         *check_gaming(simulator),

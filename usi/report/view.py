@@ -113,6 +113,8 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
                 f"sessions, people in {wire.human_hits} of {wire.human_sessions}"
             )
     yield from _told_apart(side)
+    if side.blind is not None:
+        yield f"{practitioners(side.blind.auc)} ({side.blind.raters} raters)"
     yield from _episodes(side.episodes)
     for part in side.subgroups:
         value = part.index
@@ -186,6 +188,18 @@ def _told_apart(side: SimulatorCard) -> Iterator[str]:
     spread = side.spread_index
     if spread is not None and spread.value is not None:
         yield f"sessions spread {spread.value:.2f} times as much as those of the reference"
+
+
+def practitioners(auc: Estimate) -> str:
+    """What the AUC of a blind check says, in a sentence with its bounds."""
+    if auc.value is None or auc.low is None or auc.high is None:
+        return f"blind check not assessed: {auc.reason}"
+    bounds = f"AUC {auc.value:.2f}{_bounds(auc, 2)}"
+    if auc.low > 0.5:
+        return f"practitioners could tell: {bounds}"
+    if auc.high < 0.5:
+        return f"practitioners took people for programs: {bounds}"
+    return f"practitioners could not tell: {bounds}"
 
 
 def _episodes(found: Episodes | None) -> Iterator[str]:

@@ -233,6 +233,34 @@ class HumanCard(SideCard):
     expires: str | None = Field(None, description="day from which on it stands for nobody")
 
 
+class BlindScore(_Part):
+    """What practitioners could tell in a blind check (``usi blind``).
+
+    Attributes
+    ----------
+    auc
+        Of the raters' answers, sessions of this simulator against people's: 0.5 = they can't tell.
+    called_program, people_called_program
+        Share of the ratings that say program.
+    realism, people_realism
+        Mean of 1 to 5.
+    agreement
+        Krippendorff's alpha of the verdicts.
+    synthetic
+        Whether scripts or synthetic people took part.
+    """
+
+    auc: Estimate
+    called_program: Estimate
+    people_called_program: Estimate
+    realism: Estimate
+    people_realism: Estimate
+    agreement: Estimate
+    raters: int
+    synthetic: bool
+    signature: str
+
+
 class SimulatorCard(SideCard):
     """One simulator against the reference; the robust profile fills the lower half."""
 
@@ -288,6 +316,9 @@ class SimulatorCard(SideCard):
     )
     user_error_share: Estimate | None = Field(
         None, description="share of the reviewed sessions with an error of the simulated user"
+    )
+    blind: BlindScore | None = Field(
+        None, description="what practitioners could tell in a blind check, where one was joined"
     )
     episodes: Episodes | None = Field(
         None, description="what runs recorded beside the reward: rules broken, findings, cost"

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import queue
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
@@ -164,6 +165,17 @@ class Database:
             db.execute("pragma wal_checkpoint(TRUNCATE)")
         finally:
             db.close()
+
+
+def study_name(database: Database) -> str:
+    """Random name of a study that its links are bound to; made once."""
+
+    def work(db: Connection) -> str:
+        db.execute("insert or ignore into setting values ('study', ?)", (secrets.token_hex(8),))
+        row = db.execute("select value from setting where name = 'study'").fetchone()
+        return str(row["value"])
+
+    return database.write(work)
 
 
 @contextmanager

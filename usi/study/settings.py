@@ -259,6 +259,25 @@ def read_text(path: Path) -> str:
         raise InputError(f"can't be read ({error})", file=str(path)) from None
 
 
+def check_filled_in(consent: str, path: Path) -> None:
+    """Refuse a consent text that is not filled in.
+
+    Raises
+    ------
+    InputError
+        With the number of places that are left.
+    """
+    left = consent.count(TO_FILL)
+    if not consent:
+        raise InputError("is empty", file=str(path))
+    if left:
+        raise InputError(
+            f"{left} places marked {TO_FILL} are left: complete the text, have it approved, and "
+            "only then serve it (--trial: with testers alone; all they say is marked synthetic)",
+            file=str(path),
+        )
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file; errors as `read_text`."""
     try:

@@ -21,7 +21,7 @@ from usi.simulate.questions import Instrument, read_instrument
 from usi.simulate.user import GREETING
 from usi.study.assignment import Cells, stratum_of
 from usi.study.database import Connection, Database
-from usi.study.settings import STUDY, TO_FILL, Place
+from usi.study.settings import STUDY, Place, check_filled_in
 from usi.study.tasks import read_task_file
 from usi.study.texts import Texts, texts_of
 
@@ -172,7 +172,7 @@ def begin(running: Running, *, trial: bool) -> None:
         the other way round.
     """
     if not trial:
-        check_consent(running.place)
+        check_filled_in(running.place.consent, running.place.file(running.place.study.consent.file))
     shown = str(running.place.folder / STUDY)
     running.database.write(lambda db: _keep(db, "trial", "yes" if trial else "no", shown))
 
@@ -200,25 +200,6 @@ def subset(
     rates = {task.id: EXPECTED_SUCCESS[task.difficulty] for task in population}
     chosen = {picked.task for picked in pick_tasks(rates, number, seed=seed)}
     return tuple(task for task in population if task.id in chosen)
-
-
-def check_consent(place: Place) -> None:
-    """Refuse a consent text that is not filled in.
-
-    Raises
-    ------
-    InputError
-        With the number of places that are left.
-    """
-    left = place.consent.count(TO_FILL)
-    if not place.consent:
-        raise InputError("is empty", file=str(place.file(place.study.consent.file)))
-    if left:
-        raise InputError(
-            f"{left} places marked {TO_FILL} are left: complete the text, have it approved, and "
-            "only then serve it (--trial: with testers alone; all they say is marked synthetic)",
-            file=str(place.file(place.study.consent.file)),
-        )
 
 
 def _near(place: Place, name: str) -> str:

@@ -24,6 +24,13 @@ from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
 from usi.estimate import Estimate, not_assessed, unscorable
+from usi.reasons import (
+    BLIND_FEW,
+    BLIND_NO_PAIR,
+    BLIND_NO_RATINGS,
+    BLIND_ONE_SIDE,
+    BLIND_SAME,
+)
 from usi.scoring.robust.agreement import krippendorff_alpha
 from usi.study.blind.items import Item
 
@@ -126,6 +133,10 @@ class BlindCard(_Part):
     experience: tuple[BlindGroup, ...]
     marked: tuple[MarkedTurn, ...]
     signature: str
+
+    def to_json(self) -> str:
+        """JSON text with a final newline."""
+        return self.model_dump_json(indent=2) + "\n"
 
 
 def results_of(
@@ -239,7 +250,7 @@ class _Draws:
             for j in sides["person"].get(rater, ())
         ]
         if not rows:
-            return not_assessed("no rater read sessions of both sides", unit=SHARE)
+            return not_assessed(BLIND_ONE_SIDE, unit=SHARE)
         rater, program, person, higher = (np.array(column) for column in zip(*rows, strict=True))
         weight = (
             self.rater_weights[:, rater]
@@ -255,7 +266,7 @@ class _Draws:
     ) -> Estimate:
         """Mean of values of ratings, with bounds."""
         if not ratings:
-            return not_assessed("no ratings", unit=unit)
+            return not_assessed(BLIND_NO_RATINGS, unit=unit)
         found = np.array(values)
         weight = (
             self.rater_weights[:, [self.raters[r.rater] for r in ratings]]
@@ -280,9 +291,8 @@ class _Draws:
         least = min(sides[side] for side in (("person", "program") if both else sides))
         if raters < LEAST_RATERS or least < LEAST_SESSIONS:
             return unscorable(
-                f"{raters} raters and {least} sessions a side: at least {LEAST_RATERS} raters and "
-                f"{LEAST_SESSIONS} sessions a side are needed",
-                unit=unit, n=len(ratings),
+                BLIND_FEW, unit=unit, n=len(ratings), raters=raters, sessions=least,
+                least_raters=LEAST_RATERS, least_sessions=LEAST_SESSIONS,
             )  # fmt: skip
         drawn = weights > 0
         low, high = np.percentile(sums[drawn] / weights[drawn], [5, 95])
@@ -309,10 +319,10 @@ def agreement_of(ratings: Sequence[Rating]) -> Estimate:
         units[rating.item].append(int(rating.verdict == "program"))
     pairable = [unit for unit in units.values() if len(unit) > 1]
     if not pairable:
-        return not_assessed("no session was read by two raters", unit="alpha")
+        return not_assessed(BLIND_NO_PAIR, unit="alpha")
     value = krippendorff_alpha(pairable, 2, metric="nominal")
     if not np.isfinite(value):
-        return unscorable("all verdicts are the same", unit="alpha", n=len(pairable))
+        return unscorable(BLIND_SAME, unit="alpha", n=len(pairable))
     return Estimate(value=round(float(value), 6), n=len(pairable), unit="alpha")
 
 
@@ -331,15 +341,3 @@ def marked_turns(ratings: Sequence[Rating], by_id: Mapping[str, Item]) -> tuple[
                 )
             )  # fmt: skip
     return tuple(found[:MOST_MARKED])
-
-
-def told(auc: Estimate) -> str:
-    """What an AUC says, in a sentence with its bounds."""
-    if auc.value is None:
-        return f"not assessed: {auc.reason}"
-    bounds = f"AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]"
-    if auc.low is not None and auc.low > 0.5:
-        return f"practitioners could tell: {bounds}"
-    if auc.high is not None and auc.high < 0.5:
-        return f"practitioners took people for programs: {bounds}"
-    return f"practitioners could not tell: {bounds}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import secrets
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -17,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from usi.study import people
 from usi.study.agents import Agents
-from usi.study.database import Connection, Database
+from usi.study.database import study_name
 from usi.study.links import Signer
 from usi.study.study import Running
 from usi.study.web.base import PersonSite
@@ -40,17 +39,6 @@ class Cached(StaticFiles):
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "public, max-age=604800"
         return response
-
-
-def study_name(database: Database) -> str:
-    """Random name of a study that its links are bound to; made once."""
-
-    def work(db: Connection) -> str:
-        db.execute("insert or ignore into setting values ('study', ?)", (secrets.token_hex(8),))
-        row = db.execute("select value from setting where name = 'study'").fetchone()
-        return str(row["value"])
-
-    return database.write(work)
 
 
 def study_app(running: Running, *, secret: str, password: str, root_path: str = "") -> Any:

@@ -13,9 +13,9 @@ from starlette.routing import Mount, Route
 
 from usi.study.blind import raters
 from usi.study.blind.raters import Blind, Rater
-from usi.study.database import Connection
+from usi.study.database import Connection, study_name
 from usi.study.links import Signer
-from usi.study.web.app import Cached, errors_of, study_name
+from usi.study.web.app import Cached, errors_of
 from usi.study.web.base import PersonSite, number, option
 from usi.study.web.guard import Guard
 from usi.study.web.pages import marked_up, static_folder
@@ -54,9 +54,7 @@ class RaterSite(PersonSite):
         parameters: Mapping[str, str] | None = None,
     ) -> int | None:
         """Number of the rater who comes."""
-        return raters.arrive(
-            db, self.blind, invitation=invitation, key=key, parameters=parameters
-        )
+        return raters.arrive(db, self.blind, invitation=invitation, key=key, parameters=parameters)
 
     def standing(self, request: Request) -> Rater | None:
         """Where the rater of a link stands."""

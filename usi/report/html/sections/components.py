@@ -33,6 +33,7 @@ def context(one: One) -> dict[str, Any]:
         "tests": _tests(one),
         "passk": _passk(one, Markup(draw(figures.passk(curve, card.name)))) if curve else None,
         "episodes": _episodes(one),
+        "blind": f"{one.c}/blind" if card.blind is not None else None,
         "subgroups": _subgroups(one),
         "tripwires": [
             (f"{one.c}/tripwires/{k}", wire.alarm) for k, wire in enumerate(card.tripwires)
