@@ -1,4 +1,4 @@
-r"""The profile `robust@1` in plain Python, one pattern after another: the independent check.
+r"""The profile `robust@2` in plain Python, one pattern after another: the independent check.
 
 Written for clarity, straight from the definition. It shares the word lists (data) with usi and
 nothing else: no kernel, no projection, no cleaning code. Not hardened against hostile text.

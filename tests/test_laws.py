@@ -40,13 +40,13 @@ from usi.phantom import (
     phantom_table,
     realise,
 )
-from usi.reasons import NEITHER_SHOWS, NO_SURVEY
+from usi.reasons import NO_SURVEY
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile, profile_names
 from usi.scoring.published.calibration import binned_gap
 from usi.scoring.published.score import dice, dimension_score
 from usi.scoring.published.survey import agreement, instrument, published_rng
-from usi.scoring.robust.similarity import similarity
+from usi.scoring.robust.terms import relative
 
 HUMAN = load_spec("human")
 TASKS = default_tasks(60)
@@ -54,10 +54,12 @@ TASKS = default_tasks(60)
 # -- pair metrics ------------------------------------------------------------------------------
 
 
-def _similarity(scale):
+def _dice_of_means(ratio):
     def value(a, b):
-        found = similarity([a], [b], scale=scale)
-        return 1.0 if found.reason == NEITHER_SHOWS() else found.value
+        if a == b == 0:
+            return 1.0
+        means = np.log([a, b]) if ratio else np.array([a, b])
+        return 1 - abs(float(relative(means[:1], means[1:], np.array([ratio]))[0]))
 
     return value
 
@@ -65,11 +67,11 @@ def _similarity(scale):
 positive = st.floats(min_value=1e-3, max_value=1e6)
 PAIRS = {
     "dice": PairMetric(dice),
-    "similarity amount": PairMetric(
-        _similarity("amount"), frozenset({"bounds", "identity", "symmetry", "monotone"})
+    "Dice of means": PairMetric(
+        _dice_of_means(False), frozenset({"bounds", "identity", "symmetry", "monotone"})
     ),
-    "similarity ratio": PairMetric(
-        _similarity("ratio"),
+    "Dice of geometric means": PairMetric(
+        _dice_of_means(True),
         frozenset({"bounds", "identity", "symmetry", "monotone"}),
         positive,
     ),

@@ -173,6 +173,13 @@ NO_RELATIVE_GAP = Code("no_relative_gap", "an interval scale has no relative gap
 FEW_HUMAN_HITS = Code(
     "few_human_hits", "{hits} human sessions show it, at least {least} are needed"
 )
+COUNTED_IN_POOL = Code(
+    "counted_in_pool",
+    "counted in {pool}: {hits} human sessions show it, at least {least} are needed to score it by "
+    "itself",
+)
+JOINED_POOL = Code("joined_pool", "counted in {pool}, which too few human sessions show without it")
+POOLED = Code("pooled", "{members} together")
 FEW_HUMAN_MISSES = Code(
     "few_human_misses", "{hits} human sessions show it not, at least {least} are needed"
 )
@@ -208,6 +215,12 @@ ONE_UNIT = Code(
     "one {unit} alone: nothing to resample, so no bounds",
     "tasks",
     "sessions of at least two {resampled}, and of many for bounds",
+)
+ONE_PARTICIPANT = Code(
+    "one_participant",
+    "one participant did every session: nothing tells how people differ",
+    "data",
+    "sessions of several people",
 )
 FEW_SESSIONS_SHOW = Code(
     "few_sessions_show",
@@ -299,7 +312,7 @@ BATCHES_SHARE_LITTLE_MOST = Code(
 )
 AGGREGATE = Code(
     "aggregate_reference",
-    "the reference is an aggregate: it holds sums by task and no session",
+    "the reference is an aggregate: it holds numbers by task and no session",
     "rescore",
     "score against the corpus itself, not its aggregate",
 )
@@ -347,7 +360,7 @@ ANSWERS_UNPAIRED = Code(
 )
 AGGREGATE_BY_SESSION = Code(
     "aggregate_by_session",
-    "the reference is an aggregate: it holds sums by task and no session, and the survey is "
+    "the reference is an aggregate: it holds numbers by task and no session, and the survey is "
     "paired by session",
     "rescore",
     "score against the corpus itself, not its aggregate",

@@ -18,7 +18,7 @@ from usi.extraction.profile import get_specs
 from usi.extraction.spec import DIMENSIONS
 from usi.phantom import true_scores
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.true_scores import true_success
+from usi.phantom.true_scores import true_distance, true_success
 from usi.scoring.robust.difficulty import interval_labels
 from usi.scoring.robust.terms import PARTS, Terms
 
@@ -37,12 +37,15 @@ class Truth:
 
     Attributes
     ----------
+    simulator
+        Its name.
     features
         Feature -> true score in [0, 1].
     gap
         Success of the simulator minus success of the people at every difficulty of the pool.
     """
 
+    simulator: str
     features: dict[str, float]
     gap: Array
 
@@ -56,14 +59,25 @@ class Truth:
             loss += abs(self.gap[own].sum()) / len(self.gap)
         return 100 * (1 - loss)
 
-    def scores(self, terms: Mapping[str, Terms], cuts: Sequence[float]) -> dict[str, float]:
+    def feature(self, name: str, pools: Mapping[str, Sequence[str]]) -> float:
+        """True score of a feature, or of rare marks counted together, in [0, 1]."""
+        if name in pools:
+            return 1 - true_distance(pools[name], "robust", people(), simulator(self.simulator))
+        return self.features[name]
+
+    def scores(
+        self,
+        terms: Mapping[str, Terms],
+        cuts: Sequence[float],
+        pools: Mapping[str, Sequence[str]],
+    ) -> dict[str, float]:
         """True component scores for the terms of a study, and ``index`` where all five exist."""
         found = {}
         for name, own in terms.items():
             if name == "outcome":
                 found[name] = self.outcome(own.names, cuts)
             else:
-                found[name] = 100 * float(np.mean([self.features[k] for k in own.names]))
+                found[name] = 100 * float(np.mean([self.feature(k, pools) for k in own.names]))
         if all(name in found for name in PARTS):
             found["index"] = float(np.mean([found[name] for name in PARTS]))
         return found
@@ -81,4 +95,4 @@ def truth_of(name: str) -> Truth:
     names = [f.name for f in get_specs("robust") if f.dimension in DIMENSIONS and f.scored]
     found = true_scores(own, people(), "robust", scored=names)
     pool = pool_values()
-    return Truth(found.features, true_success(own, pool) - true_success(people(), pool))
+    return Truth(name, found.features, true_success(own, pool) - true_success(people(), pool))

@@ -35,7 +35,7 @@ def card(files: PhantomFiles) -> dict[str, Any]:
 def test_the_default_profile_is_robust(files: PhantomFiles, card: dict[str, Any]) -> None:
     done = usi("score", files.simulators["polite"], "--human", files.human, "--replicates", "200")
     assert done.json() == card
-    assert card["profile"] == "robust@1"
+    assert card["profile"] == "robust@2"
 
 
 def test_diagnostics_floors_and_signature_are_on_the_card(card: dict[str, Any]) -> None:

@@ -59,5 +59,5 @@ def test_tripwires_and_poles() -> None:
 
 
 def test_tag_names_profile_and_lists() -> None:
-    assert PROFILE.tag == "robust@1"
+    assert PROFILE.tag == "robust@2"
     assert PROFILE.lexicon == "robust@1+style@1+context@1"

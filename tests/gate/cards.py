@@ -80,8 +80,8 @@ def card(*simulators: SimulatorCard, **change: Any) -> Scorecard:
     """A scorecard of the profile robust."""
     fields: dict[str, Any] = {
         "usi_version": "0",
-        "profile": "robust@1",
-        "signature": "USI-R|profile:robust@1",
+        "profile": "robust@2",
+        "signature": "USI-R|profile:robust@2",
         "synthetic": False,
         "difficulty": "frozen",
         "human": human(),

@@ -91,7 +91,7 @@ def test_a_verdict_on_other_numbers_is_no_record(tmp_path: Path) -> None:
     others = (
         card(simulator(index=index(94.0))),
         card(simulator(name="another")),
-        card(signature="USI-R|profile:robust@1|corpus:else"),
+        card(signature="USI-R|profile:robust@2|corpus:else"),
         card(simulator(signature="USI-R|other")),
     )
     for other in others:

@@ -17,7 +17,7 @@ min_tasks = 100
 max_success_gap = 0.08
 c2st_max = 0.8
 family_size = 3
-profile = "robust@1"
+profile = "robust@2"
 on_inconclusive = "fail"
 max_age_days = 90
 
@@ -82,7 +82,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert found.max_success_gap == 0.08
     assert found.c2st_max == 0.8
     assert found.family_size == 3
-    assert found.profile == "robust@1"
+    assert found.profile == "robust@2"
     assert found.on_inconclusive == "fail"
     assert found.max_age_days == 90
     assert dict(found.minimum.items()) == {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from usi.decisions.regression import Change, changes, margins_for, mean_abs, var_abs
 from usi.errors import UsageError
-from usi.scoring.robust.terms import Terms
+from usi.scoring.robust.terms import Terms, signed_terms
 
 SIZES = {"conversation": 8, "information": 4, "clarification": 3, "reaction": 3, "outcome": 5}
 """Terms a component: features of the four dimensions, difficulty bins."""
@@ -25,7 +25,7 @@ def terms(points: dict[str, np.ndarray], noise: dict[str, np.ndarray]) -> dict[s
         weight = np.ones(n) if name == "outcome" else np.full(n, 1 / n)
         names = tuple(f"{name}{k}" for k in range(n))
         se = noise[name].std(axis=0, ddof=1)
-        result[name] = Terms(name, names, weight, x, se, x + noise[name])
+        result[name] = signed_terms(name, names, weight, x, se, x + noise[name], np.zeros(0))
     return result
 
 

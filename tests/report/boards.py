@@ -34,7 +34,7 @@ def admission(verdict: str = "PASS", *, expired: bool | None = False) -> Admissi
 def entry(file: str, value: float, *records: Admission) -> Entry:
     return Entry(
         file=file,
-        signature="USI-R(5)|profile:robust@1|corpus:people@ab12",
+        signature="USI-R(5)|profile:robust@2|corpus:people@ab12",
         index=Estimate(value=value, low=value - 3.25, high=value + 4.5),
         ceiling=96.25,
         success_gap=share(0.0816, 0.01, 0.15),
@@ -69,7 +69,7 @@ def rankings(name: str = HOSTILE, *, expired: bool | None = False) -> Rankings:
         Ranked("third", 7.5, 3, 3, 2),
     )
     board = Leaderboard(
-        signature="USI-R(5)|profile:robust@1|corpus:people@ab12",
+        signature="USI-R(5)|profile:robust@2|corpus:people@ab12",
         synthetic=True,
         human=Estimate(value=95.75, low=93.5, high=98.25),
         human_name="people",

@@ -86,7 +86,7 @@ def test_an_unknown_field_or_index_names_near_matches() -> None:
     with pytest.raises(UsageError, match="profile"):
         build("USI", {"profil": "tau-usi"})
     with pytest.raises(UsageError, match="USI-R"):
-        build("USI_R", {"profile": "robust@1"})
+        build("USI_R", {"profile": "robust@2"})
     with pytest.raises(UsageError, match="empty"):
         build("USI", {"profile": ""})
 

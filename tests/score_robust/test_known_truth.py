@@ -13,7 +13,7 @@ from usi.options import RobustOptions
 from usi.scoring.robust.bounds import lower_upper, mean_score
 from usi.scoring.robust.card_parts import outcome_numbers
 from usi.scoring.robust.difficulty import Pool
-from usi.scoring.robust.reference import Reference, reference
+from usi.scoring.robust.reference import reference
 from usi.scoring.robust.study import study
 from usi.scoring.robust.terms import PARTS
 
@@ -96,9 +96,8 @@ def test_false_pass_at_the_boundary():
     tasks, studies = 165, 60
     level = difficulty(20_000, seed=5)
     pool = Pool("t", {f"retail_{k}": d for k, d in enumerate(level)})
-    human = reference(draw(len(level), 1, seed=1, level=level), SPECS)
     small = one(tasks, 3, 3, 0)
-    frozen = Reference(human.frame, human.values, human.specs, small.reference.verdicts)
+    frozen = reference(draw(len(level), 1, seed=1, level=level), SPECS, like=small.reference)
     large = draw(len(level), 1, seed=2, side="simulated", level=level, **MODERATE)
     truth = study(frozen, large, RobustOptions(replicates=100), pool=pool)
     true = {name: score.raw for name, score in truth.scores.items()}
@@ -137,7 +136,7 @@ def test_signed_gaps_cover_the_truth():
 
 
 def test_unpaired_perfect_simulators_stand_at_their_ceiling():
-    # 100 tasks of 3 sessions a side, other tasks on the two sides: about 95 on the dimensions
+    # 100 tasks of 3 sessions a side, other tasks on the two sides
     raw, ceiling = [], []
     for number in range(20):
         human = draw(100, 3, seed=100 + number, first=1000 * (number + 1))
@@ -148,4 +147,4 @@ def test_unpaired_perfect_simulators_stand_at_their_ceiling():
         raw.append(np.mean([result.scores[name].raw for name in PARTS[:4]]))
         ceiling.append(np.mean([result.ceiling[name] for name in PARTS[:4]]))
     assert np.mean(raw) == pytest.approx(np.mean(ceiling), abs=1.0)
-    assert np.mean(raw) == pytest.approx(94.8, abs=1.2)
+    assert 91.5 < np.mean(raw) < 94.8  # 94.8 by means alone; distributions cost their noise

@@ -1,6 +1,8 @@
-"""Similarity, scorability, difficulty bins, tripwires, ICC, ceilings: by hand or by scipy."""
+"""Scorability, pools, difficulty bins, tripwires, ICC, ceilings: by hand or by scipy."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,12 +11,17 @@ from scipy import stats
 
 from usi.errors import UsageError
 from usi.extraction.spec import FeatureSpec
-from usi.reasons import FEW_FEATURES, FEW_HUMAN_HITS, PEOPLE_CONSTANT
+from usi.reasons import COUNTED_IN_POOL, FEW_FEATURES, FEW_HUMAN_HITS, PEOPLE_CONSTANT
 from usi.scoring.robust.batches import icc1
-from usi.scoring.robust.ceiling import expected_dice
 from usi.scoring.robust.difficulty import CUTOFFS, Pool, assign_bins, merge_plan, pool_cutoffs
-from usi.scoring.robust.scorable import scorability, select
-from usi.scoring.robust.similarity import similarity
+from usi.scoring.robust.scorable import (
+    pool_spec,
+    pooled_verdicts,
+    pools_of,
+    scorability,
+    select,
+    with_pools,
+)
 from usi.scoring.robust.tripwire import alarm_power, fisher_above, tripwire_list
 
 
@@ -22,50 +29,17 @@ def rate(name, dimension="conversation", **more):
     return FeatureSpec(name, dimension, "rate", name, "user_turns", **more)
 
 
-# similarity ----------------------------------------------------------------------------------
-
-
-def test_dice_is_symmetric_and_does_not_depend_on_scale():
-    assert similarity([0.2, 0.4], [0.1, 0.1]).value == pytest.approx(1 - 0.2 / 0.4)
-    assert similarity([0.1, 0.1], [0.2, 0.4]).value == pytest.approx(0.5)
-    assert similarity([20, 40], [10, 10]).value == pytest.approx(0.5)
-
-
-def test_the_pole_that_is_counted_decides_a_dice_score():
-    # short turns .02 against .27, and not-short turns .98 against .73
-    assert similarity([0.01], [0.27]).value == pytest.approx(0.0714, abs=1e-4)
-    assert similarity([0.99], [0.73]).value == pytest.approx(0.8488, abs=1e-4)
-
-
-def test_durations_do_not_depend_on_the_unit():
-    hours = similarity([2.0, 8.0], [1.0, 4.0], scale="ratio").value
-    minutes = similarity([120.0, 480.0], [60.0, 240.0], scale="ratio").value
-    assert hours == pytest.approx(minutes) == pytest.approx(2 / 3)
-
-
-def test_interval_scale_is_wasserstein_in_human_sd():
-    human = np.array([-1.0, 1.0])
-    assert similarity(human + 0.25, human, scale="interval").value == pytest.approx(0.75)
-    assert similarity(human + 9, human, scale="interval").value == 0.0
-
-
-def test_nothing_on_both_sides_is_no_score():
-    assert similarity([0.0], [0.0]).value is None
-    assert similarity([1.0], [2.0, 2.0], scale="interval").status == "unscorable"
-    with pytest.raises(UsageError):
-        similarity([-1.0], [2.0])
-
-
 # scorability ---------------------------------------------------------------------------------
 
 
-def test_ten_human_sessions_decide():
-    values = np.zeros((60, 3))
-    values[:10, 0], values[:9, 1], values[:, 2] = 0.5, 0.5, 0.5
-    specs = (rate("ten"), rate("nine"), rate("constant"))
+def test_thirty_human_sessions_decide():
+    values = np.zeros((60, 4))
+    values[:30, 0], values[:29, 1], values[:, 2], values[:9, 3] = 0.5, 0.5, 0.5, 0.5
+    specs = (rate("thirty"), rate("fewer"), rate("constant"), rate("nine"))
     found = scorability(values, specs)
-    assert found["ten"].reason is None
-    assert found["nine"].reason == FEW_HUMAN_HITS(hits=9, least=10)
+    assert found["thirty"].reason is None
+    assert found["fewer"].reason == FEW_HUMAN_HITS(hits=29, least=30)
+    assert not found["fewer"].rare
     assert found["nine"].rare
     assert not found["constant"].rare
     assert found["constant"].reason == PEOPLE_CONSTANT()
@@ -73,9 +47,9 @@ def test_ten_human_sessions_decide():
 
 def test_the_counted_pole_is_what_must_occur():
     values = np.full((60, 1), 1.0)
-    values[:9] = 0.5
+    values[:29] = 0.5
     assert scorability(values, (rate("x", pole="complement"),))["x"].reason
-    values[:10] = 0.5
+    values[:30] = 0.5
     assert scorability(values, (rate("x", pole="complement"),))["x"].reason is None
 
 
@@ -100,6 +74,63 @@ def test_paired_only_features_leave_unpaired_dimensions():
     assert select(specs, verdicts, paired=True)["conversation"].scored == ("a", "b", "c")
 
 
+# pools ---------------------------------------------------------------------------------------
+
+
+def marks(*hits, sessions=100):
+    """Marks of one dimension, each shown by so many sessions, by others as far as there are."""
+    values = np.zeros((sessions, len(hits)))
+    at = 0
+    for k, n in enumerate(hits):
+        values[(at + np.arange(n)) % sessions, k] = 0.25
+        at += n
+    specs = tuple(rate(f"m{k}", "reaction", lexical=True) for k in range(len(hits)))
+    return values, specs
+
+
+def pools(values, specs, frozen=None):
+    return pools_of(values, specs, scorability(values, specs), frozen)
+
+
+def test_rare_marks_of_a_dimension_are_counted_together():
+    assert pools(*marks(12, 20, 50)) == {"rare_reaction": ("m0", "m1")}
+    # 12 and 10 sessions are not enough: the rarest mark that is scored by itself joins
+    assert pools(*marks(12, 10, 50, 40)) == {"rare_reaction": ("m0", "m1", "m3")}
+    assert pools(*marks(12, 10)) == {}
+    assert pools(*marks(40, 50)) == {}
+
+
+def test_a_pool_is_the_sum_of_its_rates():
+    values, specs = marks(12, 20)
+    values[0] = 0.5, 0.25
+    pool = pools(values, specs)
+    column = with_pools(values, specs, pool)[:, 2]
+    assert column[0] == 0.75
+    assert (column > 0).sum() == 32
+    full = (*specs, pool_spec("reaction"))
+    verdicts = pooled_verdicts(
+        with_pools(values, specs, pool), full, scorability(values, specs), pool
+    )
+    assert verdicts["rare_reaction"].hits == 32
+    assert verdicts["m0"].reason == COUNTED_IN_POOL(pool="rare_reaction", hits=12, least=30)
+    found = select(full, verdicts, paired=True, pools=pool)["reaction"]
+    assert (found.scored, found.declared, found.reason) == (("rare_reaction",), 2, None)
+    assert found.features(found.scored) == 2
+
+
+def test_a_frozen_set_says_what_is_pooled():
+    values, specs = marks(60, 12, 5)
+    assert pools(values, specs, ("m1", "rare_reaction")) == {"rare_reaction": ("m0", "m2")}
+    assert pools(values, specs, ("m0", "m1")) == {}
+
+
+def test_lengths_and_tripwires_are_in_no_pool():
+    values, specs = marks(12, 20, 5)
+    short, wire = replace(specs[0], lexical=False), replace(specs[2], tripwire=True)
+    assert pools(values, (short, specs[1], wire)) == {}
+    assert pools(values, (specs[0], specs[1], wire)) == {"rare_reaction": ("m0", "m1")}
+
+
 # tripwires -----------------------------------------------------------------------------------
 
 
@@ -119,9 +150,9 @@ def test_power_of_two_tripwires(n, rate_, power):
     assert found == pytest.approx(power, abs=0.015)
 
 
-def test_a_mark_that_these_people_make_is_scored_and_no_tripwire():
+def test_a_mark_that_these_people_make_is_no_tripwire():
     values = np.zeros((60, 2))
-    values[:20, 0] = 0.5
+    values[:10, 0], values[:9, 1] = 0.5, 0.5
     specs = (rate("dash", tripwire=True), rate("role", tripwire=True))
     assert [s.name for s in tripwire_list(specs, scorability(values, specs))] == ["role"]
 
@@ -216,19 +247,3 @@ def test_icc_without_repeats_or_variance_is_not_assessed():
     assert icc1(one, one, one).status == "not_assessed"
     same = np.full(5, 0.3)
     assert icc1(same * 3, same * same * 3, np.full(5, 3.0)).status == "not_assessed"
-
-
-@pytest.mark.parametrize(
-    ("p", "expected"),
-    [(0.05, (0.62, 0.80, 0.89)), (0.10, (0.75, 0.87, 0.92)), (0.30, (0.88, 0.93, 0.96)),
-     (0.50, (0.92, 0.96, 0.98))],
-)  # fmt: skip
-def test_expected_dice_of_one_rate_against_simulation(p, expected):
-    rng = np.random.default_rng(8)
-    for n, table in zip((50, 165, 495), expected, strict=True):
-        a, b = rng.binomial(n, p, (2, 20000))
-        keep = a + b > 0
-        simulated = float(np.mean(1 - np.abs(a - b)[keep] / (a + b)[keep]))
-        assert simulated == pytest.approx(table, abs=0.011)
-        if n * p >= 8:
-            assert expected_dice(p, n, n) == pytest.approx(simulated, abs=0.006)

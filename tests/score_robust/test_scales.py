@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import wasserstein_distance
 from score_robust.population import draw
 
 from usi.extraction.spec import FeatureSpec
@@ -33,9 +34,14 @@ def test_durations_are_compared_by_geometric_means():
         for side in (SIM, HUMAN)
     ]
     terms = result.terms["conversation"]
-    assert terms.point[0] == pytest.approx(np.tanh((logs[0] - logs[1]) / 2))
+    samples = [np.log(side["words"].to_numpy()) for side in (SIM, HUMAN)]
+    area = wasserstein_distance(*samples)
+    # where the distributions cross within a cell, that cell counts less
+    assert 0.88 * np.tanh(area / 2) < terms.point[0] <= np.tanh(area / 2)
+    assert terms.point[0] >= abs(np.tanh((logs[0] - logs[1]) / 2)) - 1e-12
     shown = features(result)["waiting"]
     assert shown.human.value == pytest.approx(np.exp(logs[1]))
+    assert shown.means.value == pytest.approx(100 * (1 - abs(np.tanh((logs[0] - logs[1]) / 2))))
     assert shown.gap.value == pytest.approx(np.exp(logs[0]) - np.exp(logs[1]))
     assert shown.gap.low < shown.gap.value < shown.gap.high
 
@@ -57,8 +63,11 @@ def test_the_complement_is_what_dice_counts():
     turns = own("turns", numerator="user_turns")
     a, b = scored((plain, turns)), scored((turned, turns))
     p, q = a.data.simulator[0], a.data.human[0]
-    assert b.terms["conversation"].point[0] == pytest.approx(((1 - p) - (1 - q)) / (2 - p - q))
     one, other = features(a)["casual"], features(b)["casual"]
+    assert other.means.value == pytest.approx(100 * (1 - abs(p - q) / (2 - p - q)))
+    # the area between two distributions is that between their complements
+    area = a.terms["conversation"].point[0] * (p + q)
+    assert b.terms["conversation"].point[0] == pytest.approx(area / (2 - p - q), rel=0.05)
     assert one.human == other.human
     assert one.gap.value == pytest.approx(other.gap.value)
     assert one.gap.low == pytest.approx(other.gap.low)
@@ -74,9 +83,9 @@ def test_an_interval_scale_is_not_compared_by_means():
 
 
 def test_a_feature_that_leaves_the_tasks_compared_is_no_score():
-    # people show it in ten sessions of a task that the simulator never did
+    # people show it in thirty sessions of a task that the simulator never did
     there = pl.col("task") == "retail_0"
-    human = pl.concat([HUMAN.filter(~there), *[HUMAN.filter(there)] * 5]).with_columns(
+    human = pl.concat([HUMAN.filter(~there), *[HUMAN.filter(there)] * 10]).with_columns(
         ack=pl.when(there).then(1).otherwise(0).cast(pl.Int64)
     )
     specs = (

@@ -20,7 +20,7 @@ from usi.phantom import draw, phantom_table
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile
 from usi.scoring.robust.bounds import Interval, score_terms
-from usi.scoring.robust.terms import Terms
+from usi.scoring.robust.terms import signed_terms
 
 CELL = Cell(40, 2, 2, ("copy", "easy-1", "defect-role"))
 DOCS = ROOT / "docs"
@@ -83,7 +83,8 @@ def test_rate_by_hand() -> None:
 def test_a_folded_term_keeps_its_error() -> None:
     # replicates ± 0.1 around a point of 0.01: their absolute values do not vary at all
     draws = np.array([[0.1], [-0.1], [0.1], [-0.1]])
-    terms = Terms("reaction", ("pivot",), np.ones(1), np.array([0.01]), np.array([0.1]), draws)
+    one = np.ones(1)
+    terms = signed_terms("reaction", ("pivot",), one, 0.01 * one, 0.1 * one, draws, np.zeros(0))
     score = score_terms(terms, Interval(1.645, 1.0, None, True))
     # sd of ±10 points over four values: 10 x sqrt(4 / 3)
     assert score.se == pytest.approx(11.547, abs=0.001)

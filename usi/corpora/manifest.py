@@ -65,7 +65,7 @@ class Frozen(_Table):
     Without it the people decide anew whenever sessions are added or left out.
     """
 
-    profile: str = Field(description="such as robust@1")
+    profile: str = Field(description="such as robust@2")
     features: tuple[str, ...]
 
 

@@ -50,8 +50,8 @@ def frozen_set(table: SessionTable) -> Frozen:
     from usi.scoring.robust.reference import reference
 
     own = get_profile(PROFILE)
-    verdicts = reference(table.frame, own.specs).verdicts
-    names = tuple(s.name for s in own.specs if s.scored and verdicts[s.name].reason is None)
+    ref = reference(table.frame, own.specs)
+    names = tuple(s.name for s in ref.specs if s.scored and ref.verdicts[s.name].reason is None)
     return Frozen(profile=own.tag, features=names)
 
 

@@ -90,8 +90,8 @@ def quality(given: Reference) -> Quality:
     """
     side = read_people_of(given)
     table = side.tables[""]
-    specs = get_profile(PROFILE).specs
-    ref = reference(table.frame, specs)
+    ref = reference(table.frame, get_profile(PROFILE).specs)
+    specs = ref.specs
     inside = set(table.frame["session_id"].to_list())
     trouble = look(
         (s for s in sessions_of(given) if s.session_id in inside), levels=survey_levels()

@@ -100,8 +100,8 @@ def _terms(component: str, a: Terms, b: Terms) -> list[Difference]:
             continue
         i, j = a.names.index(name), b.names.index(name)
         se = None
-        if a.replicates is not None and b.replicates is not None:
-            se = 100 * _sd(np.abs(a.replicates[:, i]) - np.abs(b.replicates[:, j]))
+        if a.folded is not None and b.folded is not None:
+            se = 100 * _sd(a.folded[:, i] - b.folded[:, j])
         score_a, score_b = (100 * (1 - abs(float(x))) for x in (a.point[i], b.point[j]))
         label = f"outcome {name}" if component == "outcome" else name
         rows.append(judged(label, component, score_a, score_b, se))

@@ -132,7 +132,7 @@ def evidence_of(
     """Rebuild terms from the table of per-task sums; they must give the scorecard's values."""
     import polars as pl
 
-    from usi.extraction.profile import get_specs
+    from usi.scoring.robust.scorable import POOL, with_pool_specs
     from usi.scoring.robust.sums import from_frame
     from usi.scoring.robust.terms import all_terms, contrast
 
@@ -157,7 +157,8 @@ def evidence_of(
         replicates=REPLICATES,
         seed=SEED,
     )
-    specs = get_specs(card.profile.partition("@")[0])
+    pools = (name for name in data.place if name.startswith(POOL))
+    specs = with_pool_specs(card.profile.partition("@")[0], pools)
     terms = all_terms(data, specs, _selections(simulator))
     terms = {
         name: own_terms
@@ -179,13 +180,15 @@ def _bins(frame: pl.DataFrame) -> tuple[str, ...]:
 
 def _selections(simulator: SimulatorCard) -> dict[str, Selection]:
     """Features that enter each dimension, as the scorecard says."""
-    from usi.scoring.robust.scorable import Selection
+    from usi.scoring.robust.scorable import POOL, Selection
 
     result = {}
     for dimension in DIMENSIONS:
         own = {k: f for k, f in simulator.features.items() if f.dimension == dimension}
         scored = tuple(name for name, part in own.items() if part.scored and part.score.ok)
-        result[dimension] = Selection(scored, 0, None if len(scored) >= 2 else FEATURES_RARE())
+        pools = {name: 2 for name in scored if name.startswith(POOL)}  # two marks at least
+        reason = None if scored else FEATURES_RARE()
+        result[dimension] = Selection(scored, 0, reason, pools)
     return result
 
 

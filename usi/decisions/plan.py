@@ -270,8 +270,8 @@ def pilot_of_card(card: Scorecard, simulator: SimulatorCard) -> Pilot:
 def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
     """Noise from human sessions alone, by the closed forms of independent sessions.
 
-    A feature of coefficient of variation CV (within a task) costs a perfect simulator
-    ``100 CV sqrt(x / (2 π n))`` points; a dimension is the mean of its features.
+    A feature whose cells have standard deviations s_k within a task, and mean m, costs a perfect
+    simulator ``100 Σ s_k / m sqrt(x / (2 π n))`` points; a dimension is the mean of its features.
 
     Parameters
     ----------
@@ -285,25 +285,28 @@ def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
     """
     from usi.extraction.profile import get_specs
     from usi.options import RobustOptions
+    from usi.scoring.robust.distribution import cell_values
     from usi.scoring.robust.outcome import binary
     from usi.scoring.robust.reference import reference
     from usi.scoring.robust.scorable import scored_values, select
 
-    specs = get_specs(profile)
-    ref = reference(frame, specs)
-    names = [spec.name for spec in specs]
-    values = scored_values(ref.values, specs)
+    ref = reference(frame, get_specs(profile))
+    names = [spec.name for spec in ref.specs]
+    values = scored_values(ref.values, ref.specs)
     tasks = [str(task) for task in ref.frame["task"].to_list()]
     noises = {}
-    for dimension, chosen in select(specs, ref.verdicts, paired=True).items():
+    chosen_features = select(ref.specs, ref.verdicts, paired=True, pools=ref.pools)
+    for dimension, chosen in chosen_features.items():
         if chosen.reason is not None:
             continue
         scales = []
         for name in chosen.scored:
             k = names.index(name)
-            sd = math.sqrt(within_variance(values[:, k], tasks))
-            # |a - b| / (a + b), or tanh of half the difference of logarithms
-            scales.append(sd / 2 if specs[k].scale == "ratio" else sd / (2 * _mean(values[:, k])))
+            cells = cell_values(values[:, k], ref.grids[name]).T
+            sd = sum(math.sqrt(within_variance(cell, tasks)) for cell in cells)
+            # W1 / (a + b), or tanh of half of W1 of the logarithms
+            ratio = ref.specs[k].scale == "ratio"
+            scales.append(sd / 2 if ratio else sd / (2 * _mean(values[:, k])))
         bias = 100 * ROOT * float(np.mean(scales))
         session = 100 * SPREAD * math.sqrt(sum(s * s for s in scales)) / len(scales)
         noises[dimension] = Noise(bias=bias, task=0.0, session=session, ratio=1.2)

@@ -141,10 +141,12 @@ def _change(name: str, old: Mapping[str, Terms], new: Mapping[str, Terms]) -> Ch
     distances, errors, weights = [], [], []
     for part, before in old.items():
         after = new[part]
-        if before.replicates is None or after.replicates is None:
+        if before.moved is None or after.moved is None:
             raise UsageError("the terms have no replicates; score with bounds")
-        distances.append(np.abs(after.point - before.point))
-        errors.append(_spread(after.replicates - before.replicates))
+        own = zip(before.gaps, after.gaps, before.moved, after.moved, strict=True)
+        moved = [_further(*parts) for parts in own]
+        distances.append(np.abs([distance for distance, _ in moved]))
+        errors.append(_spread(np.stack([draws for _, draws in moved], axis=1)))
         weights.append(before.weight / len(old))
     d, s, c = (np.concatenate(parts) for parts in (distances, errors, weights))
     draws = np.mean([new[k].replicated() - old[k].replicated() for k in old], axis=0)
@@ -157,6 +159,18 @@ def _change(name: str, old: Mapping[str, Terms], new: Mapping[str, Terms]) -> Ch
         noise=100 * float(c @ s),
         spread=100 * float(np.sqrt(c**2 @ s**2)),
     )
+
+
+def _further(
+    before: np.ndarray, after: np.ndarray, draws: np.ndarray, new_draws: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """How much further from people one term lies in the new version, at most; and in replicates.
+
+    With s_k the signs of the new version's gaps the term grew by
+    Σ |new_k| - Σ |old_k| <= Σ s_k (new_k - old_k).
+    """
+    sign = np.where(after < 0, -1.0, 1.0)
+    return float((after - before) @ sign), (new_draws - draws) @ sign
 
 
 def _spread(replicates: np.ndarray) -> np.ndarray:

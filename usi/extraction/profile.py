@@ -24,7 +24,7 @@ class Profile:
     Attributes
     ----------
     name, version
-        Such as ``robust`` and ``1``; the tag is ``robust@1``.
+        Such as ``robust`` and ``1``; the tag is ``robust@2``.
     lexicon
         Tag of the word lists, such as ``tau19@1``.
     specs
@@ -68,7 +68,7 @@ class Profile:
 
     @property
     def tag(self) -> str:
-        """Name and version, such as ``robust@1``."""
+        """Name and version, such as ``robust@2``."""
         return f"{self.name}@{self.version}"
 
 
@@ -82,7 +82,7 @@ LOG_PROFILES: tuple[str, ...] = tuple(_LOG_MODULES)
 
 
 def get_profile(name: str) -> Profile:
-    """Profile by name, with or without its version (``robust`` or ``robust@1``).
+    """Profile by name, with or without its version (``robust`` or ``robust@2``).
 
     Raises
     ------

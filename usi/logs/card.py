@@ -41,7 +41,7 @@ from usi.scoring.robust.floors import FLOOR_REPLICATES
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.subgroups import part_of
-from usi.scoring.robust.terms import PARTS, ROOT, Terms, apart, cell_names
+from usi.scoring.robust.terms import PARTS, ROOT, Terms, distance
 from usi.scoring.robust.thresholds import MIN_SIMULATOR_SESSIONS
 from usi.scoring.scorecard import (
     COMPONENTS,
@@ -182,16 +182,26 @@ class Compared:
 def survey_score(result: Study) -> tuple[Score, float] | None:
     """Satisfaction: 100 (1 - W1 / range), and its ceiling; ``None`` without one."""
     spec = next((s for s in result.reference.specs if s.name == CSAT), None)
-    far = apart(result.data, CSAT, most=np.inf) if spec else None
+    far = distance(result.data, spec, most=np.inf) if spec else None
     if spec is None or spec.span is None or far is None:
         return None
     column = [s.name for s in result.reference.specs].index(CSAT)
     sd = float(np.nanstd(result.reference.values[:, column]))
     scale = sd / (spec.span[1] - spec.span[0])
-    terms = Terms("survey", (CSAT,), np.ones(1), np.array([far.point * scale]),
-                  np.array([far.se * scale]), far.replicates[:, None] * scale)  # fmt: skip
-    names = cell_names(CSAT)
-    at = [result.data.features.index(name) for name in names]
+    terms = Terms(
+        component="survey",
+        names=(CSAT,),
+        weight=np.ones(1),
+        point=np.array([far.point * scale]),
+        noise=np.array([far.noise * scale]),
+        shrunk=np.array([far.shrunk * scale]),
+        folded=far.folded[:, None] * scale,
+        held=far.held[:, None] * scale,
+        slope=-100.0 * far.slope * scale,
+        gaps=(far.gaps * scale,),
+        moved=(far.moved * scale,),
+    )
+    at = result.data.cells[CSAT]
     n_s, n_h = result.data.clusters
     noise = float(result.data.human_se[at].sum()) * scale * np.sqrt(1 + n_h / max(1, n_s))
     ceiling = 100.0 * max(0.0, 1 - ROOT * float(noise))

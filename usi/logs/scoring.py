@@ -103,8 +103,8 @@ def _reference(people: pl.DataFrame, model: pl.DataFrame) -> tuple[Reference, Re
     specs = get_feature_profile(NAME).specs
     rated = satisfaction(people, model)
     if isinstance(rated, Reason):
-        return reference(people, specs), rated
-    return reference(people, (*specs, rated)), None
+        return reference(people, specs, by_means=True), rated
+    return reference(people, (*specs, rated), by_means=True), None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +143,7 @@ class LogStudies:
         specs = get_feature_profile(NAME).specs
         bins = key(common_columns(people.frame, people.frame, BIN_COLUMNS)).alias("bin")
         framed = replace(people, frame=people.frame.with_columns(bins))
-        ref = reference(ruled(framed, framed).human.frame, specs)
+        ref = reference(ruled(framed, framed).human.frame, specs, by_means=True)
         real = real_against_real(ref, replace(options, strata=options.strata or "bin"))
         cards = [
             _card(

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
-from usi.errors import NotScorable, UsageError
+from usi.errors import NotScorable
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.phantom.population import FloatArray, resolve
 from usi.phantom.spec import PhantomSpec
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.truth import reference_means, true_rates
+from usi.phantom.truth import reference_values, true_rates
 
 
 def true_success(spec: PhantomSpec, difficulty: Sequence[float] | FloatArray) -> FloatArray:
@@ -76,23 +76,38 @@ def true_outcome(
     return float(ece), float(signed)
 
 
-def _feature_score(
-    feature: FeatureSpec,
-    profile: str,
-    human: PhantomSpec,
-    simulator: PhantomSpec,
-    values: tuple[dict[str, float], dict[str, float]],
+def _dice_of_means(
+    feature: FeatureSpec, values: tuple[dict[str, float], dict[str, float]]
 ) -> float:
-    scale = getattr(feature, "scale", "amount")
-    if scale == "ratio":
-        logs = [reference_means(spec, profile)[feature.name][1] for spec in (human, simulator)]
-        return 1 - math.tanh(abs(logs[0] - logs[1]) / 2)
-    if scale != "amount":
-        raise UsageError(f"no true score is defined for the scale {scale!r} of {feature.name!r}")
+    """Score of a feature in the published profile."""
     h, s = (side[feature.name] for side in values)
-    if feature.pole == "complement":
-        h, s = 1 - h, 1 - s
     return 1.0 if h + s == 0 else 1 - abs(h - s) / (h + s)
+
+
+def true_distance(
+    names: Sequence[str], profile: str, human: PhantomSpec, simulator: PhantomSpec
+) -> float:
+    """1 - D / 100 of a feature, or of rare marks counted together, over a large draw.
+
+    Parameters
+    ----------
+    names
+        The feature, or the members of a pool; their values are added up.
+    """
+    from usi.extraction.profile import get_specs
+    from usi.scoring.robust.distribution import Grid, cell_values, cut_points
+
+    pole = {spec.name: spec.pole for spec in get_specs(profile)}
+    sides = []
+    for spec in (human, simulator):
+        drawn = reference_values(spec, profile)
+        columns = [drawn[name].cast(pl.Float64).drop_nulls().to_numpy() for name in names]
+        total = np.sum(columns, axis=0)
+        sides.append(1.0 - total if pole[names[0]] == "complement" else total)
+    grid = Grid(cut_points(sides[0]))
+    people, model = (cell_values(side, grid).mean(axis=0) for side in sides)
+    amount = float(people.sum() + model.sum())
+    return float(np.abs(model - people).sum()) / amount if amount > 0 else 0.0
 
 
 def true_scores(
@@ -102,6 +117,7 @@ def true_scores(
     *,
     scored: Iterable[str] | None = None,
     bins: Sequence[Iterable[float]] | None = None,
+    pools: Mapping[str, Sequence[str]] | None = None,
 ) -> TrueScores:
     """Components and index of a simulator with endless tasks, batches and runs.
 
@@ -117,6 +133,9 @@ def true_scores(
         its own humans made scorable.)
     bins
         As in `usi.phantom.truth.true_outcome`.
+    pools
+        Rare marks that a study counts together, by the name that `scored` has for them
+        (``robust`` alone).
 
     Raises
     ------
@@ -131,25 +150,28 @@ def true_scores(
     """
     from usi.extraction.profile import get_specs
 
-    wanted = None if scored is None else set(scored)
-    features = [
-        feature
+    own = {
+        feature.name: feature
         for feature in get_specs(profile)
-        if feature.dimension in DIMENSIONS
-        and feature.scored
-        and (wanted is None or feature.name in wanted)
-    ]
-    values = true_rates(human, profile), true_rates(simulator, profile)
-    scores = {
-        feature.name: _feature_score(feature, profile, human, simulator, values)
-        for feature in features
+        if feature.dimension in DIMENSIONS and feature.scored
     }
+    members = {name: (name,) for name in own} | {k: tuple(v) for k, v in (pools or {}).items()}
+    names = tuple(own) if scored is None else tuple(n for n in members if n in set(scored))
+    if profile.partition("@")[0] == "robust":
+        scores = {
+            name: 1 - true_distance(members[name], profile, human, simulator) for name in names
+        }
+    else:
+        values = true_rates(human, profile), true_rates(simulator, profile)
+        scores = {name: _dice_of_means(own[name], values) for name in names}
     components: dict[str, float] = {}
     for dimension in DIMENSIONS:
-        own = [scores[feature.name] for feature in features if feature.dimension == dimension]
-        if not own:
+        parts = [
+            score for name, score in scores.items() if own[members[name][0]].dimension == dimension
+        ]
+        if not parts:
             raise NotScorable(f"no feature of the dimension {dimension} is scored")
-        components[dimension] = 100 * sum(own) / len(own)
+        components[dimension] = 100 * sum(parts) / len(parts)
     ece, signed = true_outcome(simulator, human, bins)
     components["outcome"] = 100 * (1 - ece)
     index = sum(components.values()) / len(components)

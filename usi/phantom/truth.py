@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
+import polars as pl
 
 from usi.phantom.counts import count_frame
 from usi.phantom.plan import draw
@@ -187,6 +188,21 @@ def reference_means(spec: PhantomSpec, profile: str) -> dict[str, tuple[float, f
         for name, (mean, n, log, positive) in total.items()
         if n
     }
+
+
+@lru_cache(maxsize=8)
+def reference_values(spec: PhantomSpec, profile: str) -> pl.DataFrame:
+    """Values of every session of the first block of the reference draw.
+
+    Two populations share its random numbers, so that their difference has little noise.
+    """
+    from usi.extraction.profile import get_profile
+    from usi.extraction.table import derive
+
+    found = get_profile(profile)
+    plan = draw(spec, sample_tasks(_BLOCK, seed=_SEED), replicates=1, seed=(_SEED, 0))
+    frame = count_frame(plan, profile, side="human")
+    return derive(frame, found.specs, without_denominator=found.without_denominator)
 
 
 def true_rates(spec: PhantomSpec, profile: str = "tau-usi") -> dict[str, float]:

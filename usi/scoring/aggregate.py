@@ -1,8 +1,9 @@
 """``usi corpus aggregate``: a corpus added up by task, and such a file read back.
 
-No text, no session: per task and feature the number of values, of hits, their sum and sum of
-squares; counts of outcomes and of survey answers. A task with fewer sessions than the smallest
-cell is refused (or left out), so that no number is one person's.
+No text, no session: per task and feature the values in ascending order, each feature by itself, so
+that no row is a person; counts of outcomes and of survey answers. Scores compare distributions, so
+a value that stands alone in its task is still one person's: a task with fewer sessions than the
+smallest cell is refused (or left out).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
@@ -22,6 +23,7 @@ import polars as pl
 from usi.corpora.resolve import Reference as Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_profile
+from usi.extraction.spec import FeatureSpec
 from usi.reasons import NO_TASK_ADDED, TASK_TOO_SMALL, Reason, by_text
 from usi.scoring.inputs import SideInput, corpus_digest, read_file
 from usi.scoring.people import PROFILE, read_people_of
@@ -30,7 +32,7 @@ from usi.scoring.robust.design import Design
 from usi.scoring.robust.instrument import items_for
 from usi.scoring.robust.left_out import repair_counts, session_reasons, stamp_counts
 from usi.scoring.robust.reference import reference
-from usi.scoring.robust.scorable import Scorable, frozen_verdicts
+from usi.scoring.robust.scorable import Scorable
 from usi.scoring.robust.survey import sheets
 
 MARK, VERSION = b"usi_aggregate", "3"
@@ -96,10 +98,7 @@ def build_aggregate(
     side = read_people_of(corpus)
     table = side.tables[""]
     specs = get_profile(PROFILE).specs
-    ref = reference(table.frame, specs)
-    verdicts = ref.verdicts
-    if corpus.scorable is not None:
-        verdicts = frozen_verdicts(verdicts, corpus.scorable)
+    ref = reference(table.frame, specs, frozen=corpus.scorable)
     frame = ref.frame
     if one_batch:
         frame = frame.with_columns(batch=pl.lit(1, pl.Int64()))
@@ -130,7 +129,7 @@ def build_aggregate(
         )
     frame, values = frame.filter(pl.Series(keep)), ref.values[keep]
     single = _single(frame, min_cell)
-    rows = _rows(frame, values, single, min_cell)
+    rows = _rows(frame, values, ref.specs, single, min_cell)
     batches = sorted(set(frame["batch"].fill_null(1).to_list()))
     about = {
         "name": corpus.name,
@@ -151,7 +150,8 @@ def build_aggregate(
         "language": corpus.language,
         "frozen": corpus.scorable is not None,
         "left_out": [[asdict(reason), count] for reason, count in by_text(left)],
-        "verdicts": {name: _told(v) for name, v in verdicts.items()},
+        "pools": {name: list(members) for name, members in ref.pools.items()},
+        "verdicts": {name: _told(v) for name, v in ref.verdicts.items()},
     }
     return Aggregate(rows, about)
 
@@ -176,9 +176,14 @@ def _single(frame: pl.DataFrame, min_cell: int) -> bool:
     )
 
 
-def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool, min_cell: int) -> pl.DataFrame:
-    """One row a task; sums are of logarithms on a ratio scale, which is averaged by them."""
-    specs = get_profile(PROFILE).specs
+def _rows(
+    frame: pl.DataFrame,
+    values: np.ndarray,
+    specs: Sequence[FeatureSpec],
+    single: bool,
+    min_cell: int,
+) -> pl.DataFrame:
+    """One row a task."""
     answers = sheets(frame)
     items = items_for(answers)
     batches = {b: k for k, b in enumerate(sorted(set(frame["batch"].fill_null(1).to_list())))}
@@ -202,13 +207,7 @@ def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool, min_cell: int) 
             column = np.sort(column[~np.isnan(column)])
             if spec.harness and len(column) < min_cell:
                 column = column[:0]  # of few sessions with time stamps it would tell one's own
-            if spec.scale == "ratio":
-                column = np.log(column)
-            row[f"{spec.name}.n"] = len(column)
-            above = column if spec.scale == "amount" else np.ones(len(column))
-            row[f"{spec.name}.hits"] = int((above > 0).sum())
-            row[f"{spec.name}.sum"] = float(column.sum())
-            row[f"{spec.name}.squares"] = float((column * column).sum())
+            row[f"{spec.name}.values"] = column.tolist()
         row["outcomes"] = json.dumps(
             _histogram((slots[i], _number(rewards[i]), labels[i]) for i in own)
         )
@@ -218,7 +217,9 @@ def _rows(frame: pl.DataFrame, values: np.ndarray, single: bool, min_cell: int) 
         }
         row["survey"] = json.dumps(survey) if items and any(answers[i] for i in own) else None
         rows.append(row)
-    return pl.DataFrame(rows, schema_overrides={"survey": pl.String, "domain": pl.String})
+    lists = {f"{spec.name}.values": pl.List(pl.Float64) for spec in specs}
+    text = {"survey": pl.String, "domain": pl.String}
+    return pl.DataFrame(rows, schema_overrides={**text, **lists})
 
 
 def _number(value: Any) -> float | None:
@@ -281,7 +282,7 @@ def read_aggregate(path: str | Path) -> Aggregate:
                 file=file,
             )
     rows = pl.from_arrow(table)
-    wanted = {f"{s.name}.{c}" for s in own.specs for c in ("n", "hits", "sum", "squares")}
+    wanted = {f"{s.name}.values" for s in own.specs}
     wanted |= {"task", "domain", "sessions", "user_turns", "outcomes", "survey"}
     missing = sorted(wanted - set(table.column_names))
     if missing or not isinstance(rows, pl.DataFrame):
@@ -308,6 +309,7 @@ def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
         frame, matrix = stand_ins(
             found.rows,
             profile=PROFILE,
+            pools=tuple(about["pools"]),
             batches=max(1, int(about["batches"])),
             agents=tuple(about["agents"]),
             file=file,
@@ -323,6 +325,8 @@ def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
         bool(about["synthetic"]),
         matrix=matrix,
         verdicts=verdicts,
+        pools=about["pools"],
+        frozen=bool(about["frozen"]),
         left_out=left_out,
     )
 

@@ -12,8 +12,10 @@ import polars as pl
 from usi.corpora.resolve import Reference
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_profile
+from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable
 from usi.reasons import OTHER_PART
+from usi.scoring.robust.scorable import POOL
 
 if TYPE_CHECKING:
     from usi.scoring.inputs import SideInput
@@ -72,7 +74,7 @@ def freeze(side: SideInput, reference: Reference, profile: str) -> None:
             f"{reference.name} fixes its features for {tag}, and this usi has {own.tag}: freeze "
             f"them again (usi corpus freeze {reference.name})"
         )
-    known = [spec.name for spec in own.specs]
+    known = [*(spec.name for spec in own.specs), *(POOL + name for name in DIMENSIONS)]
     for name in frozen:
         if name not in known:
             near = get_close_matches(name, known, n=1)

@@ -98,7 +98,7 @@ class Profile:
     name
         Stable name, also the name of its feature set in `usi.extraction.profile`.
     tag
-        Name with version as it stands in signatures, such as ``"robust@1"``.
+        Name with version as it stands in signatures, such as ``"robust@2"``.
     index
         Name of its index, ``"USI"``, ``"USI-R"`` or ``"USI-log"``.
     description
@@ -180,7 +180,7 @@ def default_profile() -> str:
 
 
 def get_profile(name: str | None = None) -> Profile:
-    """The profile of that name (``None``: the default); a version may be named: ``robust@1``.
+    """The profile of that name (``None``: the default); a version may be named: ``robust@2``.
 
     Raises
     ------

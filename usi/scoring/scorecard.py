@@ -50,7 +50,12 @@ class Component(Estimate):
     per_batch: tuple[float | None, ...] = ()
     corrected: float | None = Field(None, description="noise-corrected, for display only")
     ceiling_at_n: float | None = Field(None, description="expected score of a perfect simulator")
-    floor: float | None = Field(None, description="score of the best degenerate user")
+    floor: float | None = Field(
+        None, description="score of the degenerate user that `floor_user` names"
+    )
+    floor_user: str | None = Field(
+        None, description="the degenerate user with the best mean of the dimensions"
+    )
     se: float | None = Field(None, description="bootstrap standard error")
     maxbias: float | None = Field(None, description="largest downward bias, closed form")
     df: float | None = Field(None, description="t degrees of freedom (unpaired); null = normal")
@@ -79,10 +84,15 @@ class FeatureScore(_Part):
     dimension: str
     unit: str
     scored: bool
-    note: Reason | None = Field(None, description="why it is reported and never scored, where so")
+    note: Reason | None = Field(
+        None, description="why it is never scored, or which rare marks it counts together"
+    )
     human: Estimate
     simulator: Estimate
     score: Estimate
+    means: Estimate | None = Field(
+        None, description="robust: Dice of the means; above `score` where variety is lost"
+    )
     gap: Estimate | None = Field(None, description="simulator minus human, percentile bounds")
     relative_gap: Estimate | None = None
     icc: Estimate | None = None

@@ -1,4 +1,4 @@
-"""The profile `robust@1`: its features, scope and poles.
+"""The profile `robust@2`: its features, scope and poles.
 
 Poles are fixed here, never taken from data: a rate counts the pole that is rarer among people.
 Every scored rate stands as it is: under half of the turns of people in STAR, and in the
@@ -273,7 +273,7 @@ def _for_language(language: str) -> Profile:
 
 PROFILE = Profile(
     name="robust",
-    version="1",
+    version="2",
     lexicon="+".join(load_word_lists(stem).tag for stem in ("robust1", "style1", "context1")),
     specs=SPECS,
     columns=COLUMNS,

@@ -33,7 +33,7 @@ def _study(
 
 PROFILE = Profile(
     name="robust",
-    tag="robust@1",
+    tag="robust@2",
     index="USI-R",
     description="population-scale index USI-R with bounds, ceiling and reasons (the default)",
     study=_study,

@@ -1,15 +1,16 @@
-"""A reference that is sums by task alone: a population of stand-ins with the same sums.
+"""A reference that is numbers by task alone: a population of stand-ins with the same numbers.
 
-Everything of the profile that rests on a task's sums, counts, second moments, outcome counts and
+Everything of the profile that rests on the values of each feature in a task, on outcome counts and
 answer counts is a function of these numbers. Stand-ins are made up so that every such number is
-that of the people; which of them has which value means nothing. What needs a real session
-(batches among themselves, two-sample tests, distances, surveys by session) is not assessed.
+that of the people; which of them has which value means nothing: the values of every feature are in
+ascending order, each feature by itself. What needs a real session (batches among themselves,
+two-sample tests, distances, surveys by session, who did which session) is not assessed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +26,9 @@ from usi.extraction.table import SessionTable, table_schema
 from usi.options import RobustOptions
 from usi.reasons import AGGREGATE, Reason
 from usi.scoring.parts import Diagnosis
+from usi.scoring.robust.distribution import grids
 from usi.scoring.robust.reference import Reference
-from usi.scoring.robust.scorable import Scorable
+from usi.scoring.robust.scorable import Scorable, scored_values, with_pool_specs
 from usi.scoring.scorecard import TwoSample
 
 Array = NDArray[np.float64]
@@ -43,14 +45,18 @@ class AggregateTable(SessionTable):
     ----------
     matrix
         Natural feature values of the stand-ins, shape (sessions, features).
-    verdicts
-        Which features the people can be scored with.
+    verdicts, pools
+        Which features the people can be scored with, and which rare marks are counted together.
+    frozen
+        Whether the corpus fixed that once.
     left_out
         Sessions that were not added up, by reason.
     """
 
     matrix: Array = field(default_factory=lambda: np.empty((0, 0)))
     verdicts: Mapping[str, Scorable] = field(default_factory=dict)
+    pools: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    frozen: bool = False
     left_out: Mapping[Reason, int] = field(default_factory=dict)
 
     def people(self, own: RobustOptions) -> Reference:
@@ -62,11 +68,15 @@ class AggregateTable(SessionTable):
             For choices that need sessions.
         """
         refuse_choices(own)
+        specs, verdicts = with_pool_specs(self.profile, self.pools), dict(self.verdicts)
         return Reference(
             self.frame,
             self.matrix,
-            get_profile(self.profile).specs,
-            dict(self.verdicts),
+            specs,
+            verdicts,
+            {pool: tuple(members) for pool, members in self.pools.items()},
+            grids(scored_values(self.matrix, specs), specs, verdicts),
+            frozen=self.frozen,
             aggregated=True,
         )
 
@@ -94,27 +104,14 @@ def refuse_choices(own: RobustOptions) -> None:
         raise UsageError(f"{', '.join(asked)}: {AGGREGATE()}; score against the corpus itself")
 
 
-def moments(values: Array, hits: int, total: float, squares: float) -> None:
-    """Fill `values` with numbers of 0 or more that have these hits, sum and sum of squares.
-
-    With h hits of mean m and variance v: h - 1 values m - sqrt(v / (h - 1)) and one
-    m + sqrt(v (h - 1)); the rest is 0. They are above 0 wherever any h values above 0 with these
-    sums exist.
-    """
-    values[:] = 0.0
-    if not hits:
-        return
-    mean = total / hits
-    spread = max(0.0, squares / hits - mean * mean)
-    if hits == 1:
-        values[0] = total
-        return
-    values[: hits - 1] = mean - np.sqrt(spread / (hits - 1))
-    values[hits - 1] = mean + np.sqrt(spread * (hits - 1))
-
-
 def stand_ins(
-    rows: pl.DataFrame, *, profile: str, batches: int, agents: tuple[str, ...], file: str
+    rows: pl.DataFrame,
+    *,
+    profile: str,
+    pools: Iterable[str],
+    batches: int,
+    agents: tuple[str, ...],
+    file: str,
 ) -> tuple[pl.DataFrame, Array]:
     """Session table and values of the stand-ins of all tasks.
 
@@ -122,6 +119,8 @@ def stand_ins(
     ----------
     rows
         One row a task, as `usi.scoring.aggregate` writes them.
+    pools
+        Pools of rare marks that the people are scored with.
     batches
         Number of batches that the people had.
     agents
@@ -130,7 +129,7 @@ def stand_ins(
         For messages.
     """
     chosen = get_profile(profile)
-    names = [spec.name for spec in chosen.specs]
+    names = [spec.name for spec in with_pool_specs(profile, pools)]
     sizes = rows["sessions"].to_list()
     matrix = np.full((sum(sizes), len(names)), np.nan)
     columns: dict[str, list[Any]] = {
@@ -140,15 +139,12 @@ def stand_ins(
     at = 0
     for number, row in enumerate(rows.iter_rows(named=True)):
         n = int(row["sessions"])
-        for k, (name, spec) in enumerate(zip(names, chosen.specs, strict=True)):
-            count = int(row[f"{name}.n"])
-            if count > n:
+        for k, name in enumerate(names):
+            values = row[f"{name}.values"]
+            if len(values) > n:
                 text = f"task {row['task']!r} has more values than sessions"
-                raise InputError(text, file=file, field=f"{name}.n")
-            part = matrix[at : at + count, k]
-            moments(part, int(row[f"{name}.hits"]), row[f"{name}.sum"], row[f"{name}.squares"])
-            if spec.scale == "ratio":  # sums of logarithms
-                np.exp(part, out=part)
+                raise InputError(text, file=file, field=f"{name}.values")
+            matrix[at : at + len(values), k] = values
         outcomes = _outcomes(row["outcomes"], n, number, batches)
         sheets = _sheets(row["survey"], [slot for slot, _, _ in outcomes])
         share, rest = divmod(int(row["user_turns"]), n)

@@ -65,42 +65,57 @@ class Sums:
 
     Attributes
     ----------
-    top, bottom
-        Shape (units, columns). Unpaired: sum of a column over the sessions of a unit, and how
-        many. Paired: mean over the sessions of a task, and 1, both 0 where a side has none.
+    top
+        Shape (units, columns). Unpaired: sum of a column over the sessions of a unit. Paired:
+        mean over the sessions of a task, 0 where a side has none.
+    bottom
+        Unpaired: how many sessions of a unit have a value; paired: 1, or 0 where a side has none.
+        Shape (units, counts): columns can share their count.
     cluster
         Index of each unit's cluster, 0 to n - 1.
+    counted
+        Which count each column has, shape (columns,); ``None``: each its own.
     """
 
     top: Array
     bottom: Array
     cluster: NDArray[np.int64]
+    counted: NDArray[np.int64] | None = None
 
     @property
     def clusters(self) -> int:
         """How many clusters there are."""
         return int(self.cluster.max()) + 1 if len(self.cluster) else 0
 
+    def by_column(self, counts: Array) -> Array:
+        """Counts spread over the columns, shape (..., columns)."""
+        return counts if self.counted is None else counts[..., self.counted]
+
     def by_cluster(self) -> Sums:
         """The same with one row a cluster."""
         n = self.clusters
         if n == len(self.cluster) and np.array_equal(self.cluster, np.arange(n)):
             return self
-        top, bottom = np.zeros((n, self.top.shape[1])), np.zeros((n, self.top.shape[1]))
+        top, bottom = (np.zeros((n, part.shape[1])) for part in (self.top, self.bottom))
         np.add.at(top, self.cluster, self.top)
         np.add.at(bottom, self.cluster, self.bottom)
-        return Sums(top, bottom, np.arange(n))
+        return Sums(top, bottom, np.arange(n), self.counted)
 
     def mean(self) -> Array:
         """Column means, shape (columns,); NaN where a column has no count."""
-        return _ratio(self.top.sum(axis=0), self.bottom.sum(axis=0))
+        return _ratio(self.top.sum(axis=0), self.by_column(self.bottom.sum(axis=0)))
 
     def influence(self) -> Array:
         """First-order effect of each cluster on each mean, shape (clusters, columns)."""
         one = self.by_cluster()
-        total = one.bottom.sum(axis=0)
-        moved: Array = np.nan_to_num(one.mean()) * one.bottom
-        return _ratio(one.top - moved, total)
+        bottom = one.by_column(one.bottom)
+        moved: Array = np.nan_to_num(one.mean()) * bottom
+        return _ratio(one.top - moved, bottom.sum(axis=0))
+
+    def contributing(self) -> Array:
+        """How many clusters each mean rests on, shape (columns,)."""
+        one = self.by_cluster()
+        return one.by_column((one.bottom > 0).sum(axis=0).astype(np.float64))
 
 
 def _ratio(top: Array, bottom: Array) -> Array:
@@ -148,17 +163,19 @@ def replicate(
     if paired:
         shared = s.bottom is h.bottom  # as in every paired design: one product less
         blocks = [s.top, h.top, h.bottom] if shared else [s.top, h.top, h.bottom, s.bottom]
-        stacked = np.hstack(blocks)
+        stacked, ends = np.hstack(blocks), np.cumsum([b.shape[1] for b in blocks])[:-1]
         for first, weights in weight_chunks(s.clusters, replicates, seed=seed):
             rows = slice(first, first + len(weights))
-            s_top, h_top, h_n, *rest = np.split(weights @ stacked, len(blocks), axis=1)
-            s_n = rest[0] if rest else h_n
-            out_s[rows], out_h[rows], out_n[rows] = _ratio(s_top, s_n), _ratio(h_top, h_n), h_n
+            s_top, h_top, h_n, *rest = np.split(weights @ stacked, ends, axis=1)
+            out_n[rows] = h.by_column(h_n)
+            out_s[rows] = _ratio(s_top, s.by_column(rest[0]) if rest else out_n[rows])
+            out_h[rows] = _ratio(h_top, out_n[rows])
         return Replicates(out_s, out_h, out_n)
     for side, stream, out in ((s, 1, out_s), (h, 2, out_h)):
         stacked = np.hstack([side.top, side.bottom])
         for first, weights in weight_chunks(side.clusters, replicates, seed=seed, stream=stream):
-            top, count = np.split(weights @ stacked, 2, axis=1)
+            top, own = np.split(weights @ stacked, [columns], axis=1)
+            count = side.by_column(own)
             out[first : first + len(weights)] = _ratio(top, count)
             if stream == 2:
                 out_n[first : first + len(weights)] = count

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import NO_VALUE_ON_BOTH, Reason
+from usi.scoring.robust.crossed import Effects, People, mean_effects
 from usi.scoring.robust.terms import PARTS, Terms
 from usi.scoring.robust.thresholds import Z
 
@@ -49,18 +50,34 @@ class Interval:
     signed_percentile: bool
 
 
-def interval_rule(clusters: tuple[int, int], *, paired: bool, few: int = 30) -> Interval:
+def interval_rule(
+    clusters: tuple[int, int], *, paired: bool, participants: int | None = None, few: int = 30
+) -> Interval:
     """Normal quantile in paired designs; t with (clusters of the smaller side - 1) in unpaired.
 
-    A paired design with fewer than `few` clusters gets the t quantile as well.
+    A paired design with fewer than `few` clusters gets the t quantile as well, and one with fewer
+    participants that of (participants - 1) degrees.
+
+    Parameters
+    ----------
+    clusters
+        Clusters of the two sides.
+    participants
+        How many people stand behind the human sessions, where some did several; else ``None``.
+        Signed gaps then get point and standard error, since replicates hold no participant.
     """
     n = min(clusters)
-    if paired and n >= few:
-        return Interval(Z, 1.0, None, True)
+    degrees = [n - 1] if n < few or not paired else []
+    if participants is not None and participants < few:
+        degrees.append(participants - 1)
+    inflate = float(np.sqrt(n / max(1, n - 1))) if n < few or not paired else 1.0
+    percentile = paired and participants is None
+    if not degrees:
+        return Interval(Z, inflate, None, percentile)
     from scipy.special import stdtrit
 
-    df = float(max(1, n - 1))
-    return Interval(float(stdtrit(df, 0.95)), float(np.sqrt(n / max(1, n - 1))), df, paired)
+    df = float(max(1, min(degrees)))
+    return Interval(float(stdtrit(df, 0.95)), inflate, df, percentile)
 
 
 @dataclass(frozen=True)
@@ -72,9 +89,11 @@ class Score:
     raw, corrected, maxbias
         See `Terms`.
     se
-        Inflated bootstrap standard error.
+        Standard error: inflated bootstrap variance, and what few participants add to it.
     replicates
         Score in every replicate.
+    effects
+        Effects of people's sessions on the score; ``None`` where no participant did several.
     """
 
     raw: float
@@ -82,6 +101,7 @@ class Score:
     se: float
     maxbias: float
     replicates: Array
+    effects: Effects | None = None
 
 
 def spread(replicates: Array) -> float:
@@ -95,15 +115,24 @@ def folded_spread(replicates: Array, held: Array) -> float:
     return float(np.fmax(spread(replicates), spread(held)))
 
 
-def score_terms(terms: Terms, rule: Interval) -> Score:
+def standard_error(bootstrap: float, rule: Interval, effects: Effects | None) -> float:
+    """Standard error of one number: two-way where participants did several sessions."""
+    added = 0.0 if effects is None else float(effects.added_variance()[0])
+    return float(np.sqrt((bootstrap * rule.inflate) ** 2 + added))
+
+
+def score_terms(terms: Terms, rule: Interval, people: People | None = None) -> Score:
     """Score one component."""
     draws = terms.replicated()
+    effects = None if people is None else people.effects(terms.slope[:, None])
+    spread_ = folded_spread(draws, terms.held_scores())
     return Score(
         raw=terms.raw,
         corrected=terms.corrected,
-        se=folded_spread(draws, terms.held()) * rule.inflate,
+        se=standard_error(spread_, rule, effects),
         maxbias=terms.maxbias,
         replicates=draws,
+        effects=effects,
     )
 
 
@@ -111,12 +140,14 @@ def mean_score(scores: Mapping[str, Score], parts: tuple[str, ...], rule: Interv
     """Mean of several components, replicate by replicate (so their dependence counts)."""
     own = [scores[name] for name in parts]
     draws = np.mean([score.replicates for score in own], axis=0)
+    effects = mean_effects([score.effects for score in own])
     return Score(
         raw=float(np.mean([score.raw for score in own])),
         corrected=float(np.mean([score.corrected for score in own])),
-        se=spread(draws) * rule.inflate,
+        se=standard_error(spread(draws), rule, effects),
         maxbias=float(np.mean([score.maxbias for score in own])),
         replicates=draws,
+        effects=effects,
     )
 
 

@@ -33,6 +33,7 @@ from usi.reasons import (
     NO_WORD_LISTS,
     NOT_ASSESSED,
     PAIRED_ONLY,
+    POOLED,
     Reason,
 )
 from usi.scoring.robust.batches import icc1
@@ -44,6 +45,7 @@ from usi.scoring.robust.bounds import (
     mean_score,
     signed_estimate,
     spread,
+    standard_error,
     tidy,
 )
 from usi.scoring.robust.left_out import no_gaps
@@ -51,7 +53,7 @@ from usi.scoring.robust.perceived import wilson
 from usi.scoring.robust.scorable import natural, no_lists
 from usi.scoring.robust.study import Study
 from usi.scoring.robust.sums import SideSums
-from usi.scoring.robust.terms import PARTS, ROOT, apart, relative
+from usi.scoring.robust.terms import PARTS, ROOT, Distance, Terms, distance, relative
 from usi.scoring.robust.thresholds import MIN_SIMULATOR_SESSIONS
 from usi.scoring.scorecard import Component, FeatureScore, Index, OutcomeBin
 
@@ -60,8 +62,9 @@ NO_DISTANCES: Mapping[str, Mapping[str, Estimate]] = MappingProxyType({})
 
 
 def _feature_score(
-    spec: FeatureSpec, point: float, draws: Array, bias: float, result: Study, silent: Reason | None
+    spec: FeatureSpec, found: Distance | None, result: Study, silent: Reason | None
 ) -> Estimate:
+    """D of one feature with its bounds, or why there is none."""
     verdict = result.reference.verdicts[spec.name]
     if silent is not None:
         return not_assessed(silent)
@@ -71,19 +74,26 @@ def _feature_score(
         told = not_assessed if verdict.reason.is_a(NO_WORD_LISTS) else unscorable
         return told(verdict.reason)
     missing = without_lists(result.frame) if spec.lexical else ()
-    if missing and not np.isfinite(point):
-        return not_assessed(no_lists(missing))
-    if not np.isfinite(point):
-        return unscorable(NEITHER_COMPARED)
-    raw = 100 * (1 - abs(point))
-    sd = 100 * folded_spread(np.abs(draws), draws) * result.rule.inflate
-    reach = result.rule.quantile * sd
+    if found is None or not np.isfinite(found.point):
+        return not_assessed(no_lists(missing)) if missing else unscorable(NEITHER_COMPARED)
+    effects = None if result.people is None else result.people.effects(found.slope[:, None])
+    sd = 100 * standard_error(folded_spread(found.folded, found.held), result.rule, effects)
+    raw, reach = 100 * (1 - found.point), result.rule.quantile * sd
     return Estimate(
         value=tidy(raw),
         low=maybe(max(0.0, raw - reach)),
-        high=maybe(min(100.0, raw + 100 * bias + reach)),
+        high=maybe(min(100.0, raw + 100 * ROOT * found.noise + reach)),
         n=int(result.simulator.sessions.sum()),
     )
+
+
+def _means(spec: FeatureSpec, gap: float, score: Estimate) -> Estimate:
+    """Dice of the means (geometric ones on a ratio scale), beside a score of distributions."""
+    if not score.ok:
+        return score
+    if spec.scale == "interval":
+        return not_assessed(NO_RELATIVE_GAP)
+    return Estimate(value=tidy(100 * (1 - abs(gap))), n=score.n)
 
 
 def features(
@@ -102,6 +112,7 @@ def features(
         human.per_unit(human.counts),
     )
     found: dict[str, FeatureScore] = {}
+    pools = result.reference.pools
     for k, spec in enumerate(result.reference.specs):
         ratio = np.array(spec.scale == "ratio")
         sign = -1.0 if spec.pole == "complement" else 1.0
@@ -112,10 +123,6 @@ def features(
             ra, rb = data.replicates.simulator[:, k], data.replicates.human[:, k]
             relative_draws = relative(ra, rb, ratio)
             gaps = np.exp(ra) - np.exp(rb) if spec.scale == "ratio" else ra - rb
-        far = apart(data, spec.name) if spec.scale == "interval" else None
-        if spec.scale == "interval":
-            x = float("nan") if far is None else far.point
-            relative_draws = np.empty(0) if far is None else far.replicates
         slope = 0.5 if spec.scale == "ratio" else (1 / (a + b) if a + b > 0 else float("nan"))
         se = float(data.se[k])
         gap = np.exp(a) - np.exp(b) if spec.scale == "ratio" else a - b
@@ -125,16 +132,16 @@ def features(
         silent = whys[0] or whys[1]
         if silent:  # the design knows no mean where one side has no value; a side still has its own
             a, b = _own_mean(result.simulator, k), _own_mean(human, k)
+        score = _feature_score(spec, distance(data, spec), result, silent)
         found[spec.name] = FeatureScore(
             dimension=spec.dimension,
             unit=spec.unit,
             scored=spec.scored and spec.name in _scored_names(result),
-            note=HARNESS() if spec.harness else None,
+            note=note_of(spec, pools),
             human=_value(natural(b, spec), counts[0], spec.unit, "people", whys[0]),
             simulator=_value(natural(a, spec), counts[1], spec.unit, "the simulator", whys[1]),
-            score=_feature_score(
-                spec, x, relative_draws, ROOT * (far.se if far else se * slope), result, silent
-            ),
+            score=score,
+            means=_means(spec, x, score),
             gap=not_assessed(silent, unit=spec.unit) if silent
             else signed_estimate(
                 sign * gap, sign * gaps, gap_se, result.rule, unit=spec.unit, n=counts[1]
@@ -151,6 +158,13 @@ def features(
             distance=dict(distances.get(spec.name, {})),
         )  # fmt: skip
     return found
+
+
+def note_of(spec: FeatureSpec, pools: Mapping[str, Sequence[str]]) -> Reason | None:
+    """What a reader must know of a feature by its kind; ``None`` for most."""
+    if spec.name in pools:
+        return POOLED(members=", ".join(pools[spec.name]))
+    return HARNESS() if spec.harness else None
 
 
 def _scored_names(result: Study) -> set[str]:
@@ -232,10 +246,9 @@ def outcome_numbers(result: Study) -> OutcomeNumbers:
     n = int(result.simulator.outcomes.sum())
     gap = float(terms.point.sum())
     draws = np.empty(0)
-    if terms.replicates is not None:
-        draws = np.nansum(terms.replicates, axis=1)
-    # tasks lie in one bin each, so the errors of the bins are independent
-    se = float(np.sqrt(np.square(terms.se).sum()))
+    if terms.signed is not None:
+        draws = np.nansum(terms.signed, axis=1)
+    se = _gap_error(result, terms, draws)
     return OutcomeNumbers(
         gap=signed_estimate(gap, draws, se, rule, unit="share", n=n),
         human=Estimate(value=tidy(float(weight @ h)), n=int(side.outcomes.sum()), unit="share"),
@@ -244,6 +257,17 @@ def outcome_numbers(result: Study) -> OutcomeNumbers:
         bins=tuple(_bin(result, k) for k in range(len(data.bins))),
         icc=icc,
     )
+
+
+def _gap_error(result: Study, terms: Terms, draws: Array) -> float:
+    """Standard error of the signed success gap: of the replicates, and what few people add."""
+    columns = result.data.bin_columns
+    slope = np.zeros((len(result.data.human), 1))
+    keep = [result.data.bins.index(name) for name in terms.names]
+    weight = result.data.weight[keep] / result.data.weight[keep].sum()
+    slope[np.array(keep) + columns.start, 0] = -weight
+    effects = None if result.people is None else result.people.effects(slope)
+    return standard_error(spread(draws), result.rule, effects)
 
 
 def _bin(result: Study, k: int) -> OutcomeBin:
@@ -311,14 +335,27 @@ class Extras:
     ranges
         Component (and ``"index"``) -> lowest and highest value with one human batch left out.
     floors
-        Component (and ``"index"``) -> best degenerate user.
+        Component -> score of the best degenerate user.
+    floor_user
+        Which one it is; ``None`` where none is known.
     """
 
     ranges: Ranges
     floors: Mapping[str, float]
+    floor_user: str | None = None
 
 
-def _component(score: Score, result: Study, name: str, extras: Extras, n: int) -> dict[str, object]:
+def _floor(extras: Extras, name: str, ceiling: float | None) -> dict[str, object]:
+    """The floor, where it lies below the ceiling; else the component tells the two not apart."""
+    floor = extras.floors.get(name)
+    if floor is None or (ceiling is not None and floor >= ceiling):
+        return {}
+    return {"floor": tidy(floor), "floor_user": extras.floor_user}
+
+
+def _component(
+    score: Score, result: Study, name: str, extras: Extras, n: int, ceiling: float | None
+) -> dict[str, object]:
     bounds = lower_upper(score, result.rule)
     ends = extras.ranges.get(name)
     return {
@@ -330,8 +367,9 @@ def _component(score: Score, result: Study, name: str, extras: Extras, n: int) -
         "se": maybe(score.se),
         "maxbias": maybe(score.maxbias),
         "df": result.rule.df,
-        "floor": maybe(extras.floors.get(name)),
+        **_floor(extras, name, ceiling),
         "batch_range": (tidy(ends[0]), tidy(ends[1])) if ends else None,
+        "ceiling_at_n": maybe(ceiling),
     }
 
 
@@ -349,16 +387,15 @@ def components(result: Study, extras: Extras) -> dict[str, Component]:
                 status="not_assessed",
                 reason=result.reasons.get(name) or NOT_ASSESSED(),
                 n=n,
-                features_scored=len(selection.scored) if selection else None,
+                features_scored=selection.features(selection.scored) if selection else None,
                 features_declared=declared,
                 decides_fail=decides,
             )
             continue
         detail = outcome_detail(result) if name == "outcome" else {}
         parts[name] = Component(
-            **_component(result.scores[name], result, name, extras, n),
-            ceiling_at_n=maybe(result.ceiling.get(name)),
-            features_scored=len(result.terms[name].names) if selection else None,
+            **_component(result.scores[name], result, name, extras, n, result.ceiling.get(name)),
+            features_scored=selection.features(result.terms[name].names) if selection else None,
             features_declared=declared,
             decides_fail=decides,
             detail=detail,
@@ -399,10 +436,9 @@ def index_of(result: Study, extras: Extras) -> Index:
     score = mean_score(result.scores, PARTS, result.rule)
     ceiling = None
     if result.ceiling.keys() >= set(PARTS):
-        ceiling = tidy(float(np.mean([result.ceiling[name] for name in PARTS])))
+        ceiling = float(np.mean([result.ceiling[name] for name in PARTS]))
     return Index(
-        **_component(score, result, "index", extras, n),
-        ceiling_at_n=ceiling,
+        **_component(score, result, "index", extras, n, ceiling),
         name="USI-R",
         terms=len(PARTS),
         terms_possible=len(PARTS),

@@ -1,7 +1,8 @@
 """What a perfect simulator would score with this many tasks, batches and runs (closed forms).
 
-E[Dice | perfect] = 1 - sqrt(2/π) se / (a + b), E[ECE | perfect] = sqrt(2/π) Σ w_k se_k, with
-standard errors of a simulator that draws its sessions as the people do.
+E[D | perfect] = 100 (1 - sqrt(2/π) Σ se_k / (a + b)) over the cells of a feature, and
+E[ECE | perfect] = sqrt(2/π) Σ w_k se_k over the bins, with standard errors of a simulator that
+draws its sessions as the people do.
 """
 
 from __future__ import annotations
@@ -13,23 +14,9 @@ from numpy.typing import NDArray
 
 from usi.extraction.spec import FeatureSpec
 from usi.scoring.robust.sums import SideSums
-from usi.scoring.robust.terms import ROOT, Contrast, Terms, cell_names
+from usi.scoring.robust.terms import ROOT, Contrast, Terms
 
 Array = NDArray[np.float64]
-
-
-def expected_dice(rate: float, human_n: int, simulator_n: int) -> float:
-    """Expected Dice of one rate for a perfect simulator and independent sessions.
-
-    1 - CV sqrt((1/N_h + 1/N_s) / (2π)), CV = sqrt((1 - p) / p); accurate to 0.005 once n p >= 8.
-
-    Examples
-    --------
-    >>> [round(expected_dice(0.5, n, n), 2) for n in (50, 165, 495)]
-    [0.92, 0.96, 0.97]
-    """
-    cv = np.sqrt((1 - rate) / rate)
-    return float(1 - cv * np.sqrt((1 / human_n + 1 / simulator_n) / (2 * np.pi)))
 
 
 def _pooled_within(sums: Array, squares: Array, counts: Array) -> tuple[Array, Array]:
@@ -63,18 +50,30 @@ def _inverse(counts: Array) -> Array:
     return result
 
 
-def perfect_errors(simulator: SideSums, human: SideSums, data: Contrast) -> Array:
-    """Standard errors of simulator - human for a perfect simulator, by features and bins.
+def perfect_errors(
+    simulator: SideSums, human: SideSums, data: Contrast, added: Array | None = None
+) -> Array:
+    """Standard errors of simulator - human for a perfect simulator, by features, cells and bins.
 
     Paired: Var = Σ_t v_t² s² (1/m_t + 1/R_t) with s² the people's variance within tasks. With
     one human batch s² is the total variance of sessions (independent sessions, no batch effect).
     Unpaired: the people's own standard error, and again at the simulator's number of clusters.
 
+    Parameters
+    ----------
+    added
+        What few participants add to the variance of each column.
+
     Returns
     -------
-    array of shape (features + bins,)
+    array of shape (features + cells + bins,)
     """
     columns = len(data.features) + len(data.bins)
+    own = _errors(simulator, human, data, columns)
+    return own if added is None else np.sqrt(own**2 + added[:columns])
+
+
+def _errors(simulator: SideSums, human: SideSums, data: Contrast, columns: int) -> Array:
     if not data.paired:
         n_s, n_h = data.clusters
         return np.asarray(data.human_se[:columns] * np.sqrt(1 + n_h / max(1, n_s)))
@@ -107,9 +106,14 @@ def perfect_errors(simulator: SideSums, human: SideSums, data: Contrast) -> Arra
 def ceilings(
     errors: Array, data: Contrast, terms: Mapping[str, Terms], specs: Sequence[FeatureSpec]
 ) -> dict[str, float]:
-    """Expected score of a perfect simulator in each component, points within 0 to 100."""
-    place = {name: k for k, name in enumerate(data.features)}
-    ratio = {spec.name: spec.scale == "ratio" for spec in specs}
+    """Expected score of a perfect simulator in each component, points within 0 to 100.
+
+    Parameters
+    ----------
+    errors
+        From `perfect_errors`.
+    """
+    scale = {spec.name: spec.scale for spec in specs}
     result = {}
     for component, own in terms.items():
         if component == "outcome":
@@ -119,15 +123,13 @@ def ceilings(
         else:
             loss = 0.0
             for name, c in zip(own.names, own.weight, strict=True):
-                pieces = cell_names(name)
-                if pieces[0] in place:
-                    noise = float(sum(errors[place[piece]] for piece in pieces))
-                    loss += c * min(noise, 1 / ROOT)
-                    continue
-                human = data.human[place[name]]
-                slope = 0.5 if ratio[name] else (1 / (2 * human) if human > 0 else np.inf)
+                human = float(data.human[data.place[name]])
+                slope = {"ratio": 0.5, "interval": 1.0}.get(scale[name])
+                if slope is None:
+                    slope = 1 / (2 * human) if human > 0 else np.inf
+                noise = slope * float(errors[data.cells[name]].sum())
                 # no feature can lose more than all of its points
-                loss += c * min(float(errors[place[name]]) * slope, 1 / ROOT)
+                loss += c * min(noise, 1 / ROOT)
         if np.isfinite(loss):
             result[component] = min(100.0, max(0.0, 100.0 * (1.0 - ROOT * loss)))
     return result

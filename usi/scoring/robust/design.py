@@ -242,7 +242,9 @@ def placement(
     units = design.common
     index = [unit_index(side[design.unit], units) for side in (human, simulator)]
     cluster, name = None, design.unit
-    if options.cluster not in ("task", design.unit):
+    # participants are the second way of the variance (usi.scoring.robust.crossed): joined with
+    # the tasks they would leave few clusters, or one
+    if options.cluster not in ("task", "participant", design.unit):
         labels = []
         for side, own in zip((human, simulator), index, strict=True):
             require_column(side, options.cluster, "--cluster")

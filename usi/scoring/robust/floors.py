@@ -111,7 +111,7 @@ def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
     for domain, following in zip(domains, [*domains[1:], domains[0]], strict=True):
         here = ref.frame.filter(pl.col("domain") == domain)
         there = ref.frame.filter(pl.col("domain") == following)
-        result = behaviour_mean(study(reference(here, ref.specs), there, own))
+        result = behaviour_mean(study(reference(here, ref.declared), there, own))
         if result.value is not None:
             values.append(result.value)
     if not values:

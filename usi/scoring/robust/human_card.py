@@ -13,7 +13,6 @@ from usi.reasons import (
     AGGREGATE,
     BATCHES_SHARE_LITTLE,
     BATCHES_SHARE_LITTLE_MOST,
-    HARNESS,
     NO_SESSION_VALUE,
     NO_SHARED_TASKS,
     NO_SURVEY,
@@ -25,6 +24,7 @@ from usi.reasons import (
 from usi.scoring.context import ScoreContext
 from usi.scoring.robust.batches import MOST_SPLITS, Context, icc1
 from usi.scoring.robust.bounds import maybe, tidy
+from usi.scoring.robust.card_parts import note_of
 from usi.scoring.robust.left_out import merged, no_gaps
 from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.scorable import natural, scored_values
@@ -138,7 +138,7 @@ def _feature(ref: Reference, column: int, spec: FeatureSpec) -> FeatureScore:
         dimension=spec.dimension,
         unit=spec.unit,
         scored=spec.scored and verdict.reason is None,
-        note=HARNESS() if spec.harness else None,
+        note=note_of(spec, ref.pools),
         human=human,
         simulator=not_assessed(ONE_SIDE_ALONE, unit=spec.unit),
         score=none,

@@ -41,7 +41,6 @@ from usi.scoring.robust.left_out import (
     stamp_counts,
 )
 from usi.scoring.robust.reference import Reference, chosen, reference
-from usi.scoring.robust.scorable import frozen_verdicts
 from usi.scoring.robust.simulator_card import Anchors, simulator_card
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.sums import to_frame
@@ -82,19 +81,15 @@ def _checked(table: SessionTable) -> pl.DataFrame:
     return table.frame
 
 
-def _people(human: pl.DataFrame, own: RobustOptions) -> tuple[pl.DataFrame, Reference]:
+def _people(
+    human: pl.DataFrame, own: RobustOptions, frozen: Sequence[str] | None
+) -> tuple[pl.DataFrame, Reference]:
     """Human sessions that are compared; the whole corpus decides which features are scored."""
     specs = get_feature_profile(NAME).specs
     people = chosen(human, own, human=True)
-    ref = reference(people, specs)
     if people.height == human.height:
-        return people, ref
-    corpus = reference(human, specs).verdicts
-    verdicts = {
-        name: replace(part, reason=corpus[name].reason, rare=corpus[name].rare)
-        for name, part in ref.verdicts.items()
-    }
-    return people, replace(ref, verdicts=verdicts)
+        return people, reference(people, specs, frozen=frozen)
+    return people, reference(people, specs, like=reference(human, specs, frozen=frozen))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,10 +224,7 @@ def study_tables(
     if isinstance(human, AggregateTable):
         people, ref = human.frame, human.people(options)
     else:
-        people, ref = _people(_checked(human), options)
-    if human.scorable is not None:
-        verdicts = frozen_verdicts(ref.verdicts, human.scorable)
-        ref = replace(ref, verdicts=verdicts, frozen=True)
+        people, ref = _people(_checked(human), options, human.scorable)
     frames: dict[str, pl.DataFrame] = {}
     results: dict[str, Study] = {}
     for label, table in sorted(simulators.items()):

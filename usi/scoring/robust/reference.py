@@ -5,8 +5,8 @@ Which sessions of a file are compared: some runs or batches, halves, or those wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -19,7 +19,20 @@ from usi.extraction.spec import FeatureSpec
 from usi.options import RobustOptions
 from usi.scoring.columns import CONTENT
 from usi.scoring.robust.design import require_column
-from usi.scoring.robust.scorable import Scorable, scorability, session_values, with_languages
+from usi.scoring.robust.distribution import Grid, grids
+from usi.scoring.robust.scorable import (
+    POOL,
+    Scorable,
+    frozen_verdicts,
+    pool_spec,
+    pooled_verdicts,
+    pools_of,
+    scorability,
+    scored_values,
+    session_values,
+    with_languages,
+    with_pools,
+)
 
 Array = NDArray[np.float64]
 
@@ -77,24 +90,48 @@ class Reference:
     values
         Natural feature values, shape (sessions, features), NaN = undefined.
     specs
-        Features of the profile.
+        Features of the profile, and behind them the pools of rare marks.
     verdicts
         Feature -> whether it can be scored.
+    pools
+        Pool -> the features that it counts together.
+    grids
+        Feature -> the cells that its distributions are compared in, of those that can be scored.
     frozen
         Whether the corpus fixed that once, in its manifest.
     aggregated
-        Whether the sessions are stand-ins with the people's sums (`usi.scoring.robust.aggregated`).
+        Whether the sessions are stand-ins with the people's values
+        (`usi.scoring.robust.aggregated`).
     """
 
     frame: pl.DataFrame
     values: Array
     specs: tuple[FeatureSpec, ...]
     verdicts: dict[str, Scorable]
+    pools: dict[str, tuple[str, ...]]
+    grids: dict[str, Grid]
     frozen: bool = False
     aggregated: bool = False
 
+    @property
+    def declared(self) -> tuple[FeatureSpec, ...]:
+        """Features of the profile, without pools."""
+        return tuple(spec for spec in self.specs if spec.name not in self.pools)
 
-def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:
+    def values_of(self, frame: pl.DataFrame) -> Array:
+        """Natural values of other sessions, with the columns of the pools."""
+        own = self.declared
+        return with_pools(session_values(frame, own), own, self.pools)
+
+
+def reference(
+    frame: pl.DataFrame,
+    specs: Sequence[FeatureSpec],
+    *,
+    frozen: Collection[str] | None = None,
+    like: Reference | None = None,
+    by_means: bool = False,
+) -> Reference:
     """Prepare the human side.
 
     Parameters
@@ -103,6 +140,12 @@ def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:
         Session table with keys.
     specs
         Features of the profile.
+    frozen
+        Names of the features (and pools) that the corpus fixed once; ``None`` = by these sessions.
+    like
+        Which features are scored, and which are pooled, is decided by this reference.
+    by_means
+        Compare means instead of distributions (operational logs).
 
     Raises
     ------
@@ -114,7 +157,19 @@ def reference(frame: pl.DataFrame, specs: Sequence[FeatureSpec]) -> Reference:
         raise NotScorable("no human session has a user turn and is kept: there is no reference")
     values = session_values(rows, specs)
     verdicts = with_languages(scorability(values, specs), specs, without_lists(rows))
-    return Reference(rows, values, tuple(specs), verdicts)
+    pools = pools_of(values, specs, verdicts, frozen) if like is None else like.pools
+    full = (*specs, *(pool_spec(name.removeprefix(POOL)) for name in pools))
+    values = with_pools(values, specs, pools)
+    verdicts = pooled_verdicts(values, full, verdicts, pools)
+    if frozen is not None:
+        verdicts = frozen_verdicts(verdicts, frozen)
+    if like is not None:
+        verdicts = {
+            name: replace(own, reason=like.verdicts[name].reason, rare=like.verdicts[name].rare)
+            for name, own in verdicts.items()
+        }
+    cells = grids(scored_values(values, full), full, verdicts, by_means=by_means)
+    return Reference(rows, values, full, verdicts, pools, cells, frozen is not None)
 
 
 HALVES = ("odd", "even")

@@ -19,7 +19,7 @@ from usi.scoring.robust.batches import batch_ranges, versus_humans
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.card_parts import Extras, components, features, index_of, outcome_numbers
 from usi.scoring.robust.difficulty import Pool
-from usi.scoring.robust.floors import behaviour_mean
+from usi.scoring.robust.floors import CONSTANT, ECHO, behaviour_mean
 from usi.scoring.robust.left_out import (
     language_counts,
     merged,
@@ -57,14 +57,14 @@ class Anchors:
     scores: Mapping[str, Mapping[str, float]]
     values: Mapping[str, Estimate]
 
-    def best(self) -> dict[str, float]:
-        """Component -> score of the best degenerate user."""
-        found: dict[str, float] = {}
-        for own in self.scores.values():
-            for name in DIMENSIONS:
-                if name in own:
-                    found[name] = max(own[name], found.get(name, 0.0))
-        return found
+    def best(self) -> str | None:
+        """The degenerate user with the best mean of the dimensions; ``None`` without any."""
+        known = [
+            (value.value, name)
+            for name, value in self.values.items()
+            if name in self.scores and value.value is not None
+        ]
+        return max(known)[1] if known else None
 
     @staticmethod
     def of(studies: Iterable[tuple[str, Study | None]], others: Mapping[str, Estimate]) -> Anchors:
@@ -168,6 +168,43 @@ def warnings_of(result: Study, survey_warning: str | None) -> tuple[Warning_, ..
     return tuple(Warning_(code=code, message=message) for code, message in found)
 
 
+USERS = {
+    CONSTANT: "a user who always says the same word",
+    ECHO: "a user who repeats the agent's last message",
+}
+
+
+def floor_warnings(result: Study, anchors: Anchors) -> tuple[Warning_, ...]:
+    """What degenerate users would score as well, component by component."""
+    found = []
+    for name in DIMENSIONS:
+        if name not in result.scores:
+            continue
+        raw, ceiling = result.scores[name].raw, result.ceiling.get(name)
+        above = [
+            (USERS[user], own[name])
+            for user, own in anchors.scores.items()
+            if name in own and own[name] > raw
+        ]
+        if above:
+            told = " and ".join(f"{who} ({score:.1f})" for who, score in above)
+            found.append(Warning_(code="below_floor", message=f"{name} {raw:.1f}: below {told}"))
+        blind = [
+            USERS[user]
+            for user, own in anchors.scores.items()
+            if ceiling is not None and name in own and own[name] >= ceiling
+        ]
+        if blind:
+            found.append(
+                Warning_(
+                    code="blind_component",
+                    message=f"{name}: {' and '.join(blind)} would score as well as people do at "
+                    f"this size (ceiling {ceiling:.1f}), so this component alone says little",
+                )
+            )
+    return tuple(found)
+
+
 def _tongues(frame: pl.DataFrame) -> str:
     """Languages of a side, for a sentence."""
     others = languages_in(frame)
@@ -215,7 +252,8 @@ def simulator_card(
     diagnosis: Diagnosis = NO_DIAGNOSIS,
 ) -> SimulatorCard:
     """Put the card together."""
-    extras = Extras(batch_ranges(result), anchors.best())
+    best = anchors.best()
+    extras = Extras(batch_ranges(result), anchors.scores[best] if best else {}, best)
     parts = components(result, extras)
     answers = survey_result(survey, result, options)
     parts["survey"] = (
@@ -255,6 +293,7 @@ def simulator_card(
         ),
         warnings=(
             *warnings_of(result, answers.warning if answers else None),
+            *floor_warnings(result, anchors),
             *diagnosis.warnings,
         ),
         signature=signature,

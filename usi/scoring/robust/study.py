@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -16,19 +16,21 @@ from usi.reasons import (
     FEW_SESSIONS_SHOW,
     NO_COMMON_BIN,
     NO_USER_TURNS,
+    ONE_PARTICIPANT,
     ONE_UNIT,
     TASKS_DIFFER,
     Reason,
 )
 from usi.scoring.robust.bounds import Interval, Score, interval_rule, score_terms
 from usi.scoring.robust.ceiling import ceilings, perfect_errors
+from usi.scoring.robust.crossed import Block, People, people_of, session_weights
 from usi.scoring.robust.design import Design, detect_design, placement, require_column
 from usi.scoring.robust.difficulty import Bins, Pool, assign_bins
 from usi.scoring.robust.outcome import Success, label_indicators, other_agents, successes
 from usi.scoring.robust.reference import Reference, scorable_rows
-from usi.scoring.robust.scorable import Selection, scored_values, select, session_values
+from usi.scoring.robust.scorable import Selection, scored_values, select
 from usi.scoring.robust.sums import SideSums, side_sums
-from usi.scoring.robust.terms import Contrast, Terms, all_terms, contrast, with_cells
+from usi.scoring.robust.terms import Contrast, Terms, all_terms, contrast
 
 Array = NDArray[np.float64]
 
@@ -57,6 +59,8 @@ class Study:
         By component; a component that can't be assessed is absent, `reasons` says why.
     rule
         How standard errors become bounds.
+    people
+        Participants behind the human sessions; ``None`` where none is known to have done two.
     seed
         Seed of its draws.
     """
@@ -77,6 +81,7 @@ class Study:
     ceiling: dict[str, float]
     reasons: dict[str, Reason]
     rule: Interval
+    people: People | None
     seed: int
 
     @property
@@ -135,7 +140,7 @@ def study(
     inside = place.human >= 0, place.simulator >= 0
     bins = _bins(ref.frame, rows, *inside, success.human, design, options, pool)
     names = tuple(spec.name for spec in specs)
-    values = session_values(rows, specs)
+    values = ref.values_of(rows)
     people = (ref.frame, place.human, place.human_units, ref.values, success.human, bins.human)
     model = (rows, place.simulator, place.simulator_units, values, success.simulator,
              bins.simulator)  # fmt: skip
@@ -144,9 +149,6 @@ def study(
         (people, "batch"),
         (model, "run"),
     ):
-        scored, pieces = with_cells(
-            scored_values(natural, specs), natural, ref.values, specs, ref.verdicts
-        )
         sides.append(
             side_sums(
                 unit=index,
@@ -154,13 +156,14 @@ def study(
                 split=_splits(frame, split),
                 bin_index=bin_index,
                 bins=bins.labels,
-                features=(*names, *pieces),
-                values=scored,
-                hits=np.hstack([natural > 0, np.zeros((len(natural), len(pieces)))]),
+                features=names,
+                values=scored_values(natural, specs),
+                hits=(natural > 0).astype(np.float64),
                 success=y,
                 labels=label_indicators(frame),
                 cluster=place.cluster,
                 weight=rows[weight].to_numpy() if weight and frame is rows else None,
+                grids=ref.grids,
             )
         )
     human, sim = sides
@@ -173,13 +176,21 @@ def study(
         replicates=options.replicates,
         seed=options.seed,
     )
-    selections = select(specs, ref.verdicts, paired=design.paired)
+    behind = _people(ref, place.human, success.human, bins.human, data)
+    added = None
+    if behind is not None:
+        added = behind.column_variance()
+        data = replace(data, se=np.sqrt(data.se**2 + added))
+    selections = select(specs, ref.verdicts, paired=design.paired, pools=ref.pools)
     terms = all_terms(data, specs, selections)
-    rule = interval_rule(data.clusters, paired=design.paired)
-    scores = {name: score_terms(own, rule) for name, own in terms.items()}
+    rule = interval_rule(
+        data.clusters, paired=design.paired, participants=behind.participants if behind else None
+    )
+    scores = {name: score_terms(own, rule, behind) for name, own in terms.items()}
     reasons = _reasons(selections, terms, success, bins)
-    _drop_unbounded(terms, scores, reasons, data, place.unit_name)
-    errors = perfect_errors(sim, human, data)
+    alone = behind is not None and behind.participants < 2
+    _drop_unbounded(terms, scores, reasons, data, place.unit_name, alone=alone)
+    errors = perfect_errors(sim, human, data, added)
     return Study(
         reference=ref,
         frame=rows,
@@ -197,8 +208,31 @@ def study(
         ceiling=ceilings(errors, data, terms, specs),
         reasons=reasons,
         rule=rule,
+        people=behind,
         seed=options.seed,
     )
+
+
+def _people(
+    ref: Reference, unit: NDArray[np.int64], success: Array, bins: Array, data: Contrast
+) -> People | None:
+    """Participants behind the human sessions compared, as effects on the columns."""
+    inside = unit >= 0
+    own = unit[inside]
+    values = scored_values(ref.values[inside], ref.specs)
+    blocks = []
+    for k, spec in enumerate(ref.specs):
+        grid = ref.grids.get(spec.name)
+        weight = session_weights(~np.isnan(values[:, k]), own, data.human_share[:, k])
+        cells = None if grid is None else (data.cells[spec.name].start, grid)
+        blocks.append(Block(k, values[:, k], weight, cells))
+    y, place = success[inside], bins[inside]
+    for k in range(len(data.bins)):
+        column = data.bin_columns.start + k
+        known = ~np.isnan(y) & (place == k)
+        blocks.append(Block(column, y, session_weights(known, own, data.human_share[:, column])))
+    labels = ref.frame["participant"].filter(pl.Series(inside)).to_list()
+    return people_of(labels, own, blocks, data.human)
 
 
 def _bins(
@@ -235,10 +269,14 @@ def _drop_unbounded(
     reasons: dict[str, Reason],
     data: Contrast,
     unit_name: str,
+    *,
+    alone: bool,
 ) -> None:
     """Take out components that have no bounds: a score without them says nothing."""
     for name in list(scores):
-        if min(data.clusters) < 2:
+        if alone:
+            reasons[name] = ONE_PARTICIPANT()
+        elif min(data.clusters) < 2:
             reasons[name] = ONE_UNIT(unit=unit_name)
         elif not (np.isfinite(scores[name].se) and np.isfinite(scores[name].maxbias)):
             reasons[name] = FEW_SESSIONS_SHOW()

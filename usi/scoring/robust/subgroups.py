@@ -24,7 +24,7 @@ DIFFICULTY = "difficulty"
 
 def part_of(ref: Reference, keep: np.ndarray) -> Reference:
     """Some of the human sessions; which features are scored stays decided by all of them."""
-    return Reference(ref.frame.filter(pl.Series(keep)), ref.values[keep], ref.specs, ref.verdicts)
+    return replace(ref, frame=ref.frame.filter(pl.Series(keep)), values=ref.values[keep])
 
 
 def _parts(result: Study, by: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:

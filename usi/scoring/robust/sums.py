@@ -6,12 +6,14 @@ paired differences of two scorecards. No text stands in them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from usi.scoring.robust.distribution import Grid, cell_names, cell_sums, feature_of, is_cell
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -26,7 +28,8 @@ class SideSums:
     units, splits, bins
         Names of the units (tasks, or clusters), batches or runs, and difficulty bins, sorted.
     features
-        Names of the features: columns of `sums`, `counts`, `squares`, `hits`.
+        Names of the features, and behind them those of the cells of their distributions
+        (`usi.scoring.robust.distribution`): columns of `sums`, `counts`, `squares`, `hits`.
     unit, split, bin
         Index of each row's unit, split and bin (-1 = none), shape (rows,).
     cluster
@@ -101,6 +104,7 @@ def side_sums(
     labels: Array,
     cluster: Index | None = None,
     weight: Array | None = None,
+    grids: Mapping[str, Grid] | None = None,
 ) -> SideSums:
     """Add sessions up. The order of the sessions must already be canonical.
 
@@ -125,6 +129,8 @@ def side_sums(
     weight
         What each session counts for in means, shape (sessions,); 1 where ``None``. Sessions and
         hits are counted as they are.
+    grids
+        Feature -> cells to add up, too.
     """
     keep = unit >= 0
     splits = tuple(sorted({s for s, k in zip(split, keep, strict=True) if k}, key=_natural))
@@ -145,20 +151,33 @@ def side_sums(
     filled, filled_y = np.where(known, v, 0.0), np.where(known_y, y, 0.0)
     w = np.ones(len(row)) if weight is None else weight[keep]
     w_ = w[:, None]
+    sums, squares, counts = [add(filled * w_)], [add(filled * filled * w_)], [add(known * w_)]
+    hit = [add(np.where(known, hits[keep], 0.0))]
+    names = list(features)
+    for k, feature in enumerate(features):
+        if grids is None or feature not in grids:
+            continue
+        grid = grids[feature]
+        own = cell_sums(v[:, k], grid, row, n, w)
+        sums.append(own[0])
+        squares.append(own[1])
+        counts.append(np.repeat(counts[0][:, k : k + 1], grid.cells, axis=1))
+        hit.append(np.zeros((n, grid.cells)))
+        names += cell_names(feature, grid.cells)
     return SideSums(
         units=tuple(units),
         splits=splits,
         bins=tuple(bins),
-        features=tuple(features),
+        features=tuple(names),
         unit=rows[:, 0],
         split=rows[:, 1],
         bin=rows[:, 2],
         cluster=np.arange(len(units)) if cluster is None else cluster,
         sessions=add(np.ones(len(row))),
-        sums=add(filled * w_),
-        squares=add(filled * filled * w_),
-        counts=add(known * w_),
-        hits=add(np.where(known, hits[keep], 0.0)),
+        sums=np.hstack(sums),
+        squares=np.hstack(squares),
+        counts=np.hstack(counts),
+        hits=np.hstack(hit),
         success=add(filled_y * w),
         outcomes=add(known_y * w),
         labels=add(np.where(known_l[:, None], lab, 0.0) * w_),
@@ -201,7 +220,11 @@ def to_frame(side: SideSums, *, name: str, simulator: str) -> pl.DataFrame:
     data |= {f"label.{label}": side.labels[:, k] for k, label in enumerate(LABELS)}
     for matrix in _MATRICES:
         values = getattr(side, matrix)
-        data |= {f"{matrix}.{f}": values[:, k] for k, f in enumerate(side.features)}
+        data |= {
+            f"{matrix}.{f}": values[:, k]
+            for k, f in enumerate(side.features)
+            if matrix == "sums" or not is_cell(f)
+        }
     return pl.DataFrame(data, schema_overrides={"bin": pl.String, "unit": pl.String})
 
 
@@ -226,7 +249,17 @@ def from_frame(frame: pl.DataFrame, *, units: Sequence[str], bins: Sequence[str]
     def block(names: list[str]) -> Array:
         return frame.select(names).to_numpy().astype(np.float64).reshape(frame.height, len(names))
 
-    matrices = {m: block([f"{m}.{f}" for f in features]) for m in _MATRICES}
+    plain = [f for f in features if not is_cell(f)]
+    place = {f: k for k, f in enumerate(plain)}
+    matrices = {"sums": block([f"sums.{f}" for f in features])}
+    # cells are counted like their feature; their squares and hits are not kept
+    matrices["counts"] = block([f"counts.{f}" for f in plain])[
+        :, [place[feature_of(f)] for f in features]
+    ]
+    for matrix in ("squares", "hits"):
+        matrices[matrix] = np.full(matrices["sums"].shape, np.nan)
+        columns_of = [k for k, f in enumerate(features) if not is_cell(f)]
+        matrices[matrix][:, columns_of] = block([f"{matrix}.{f}" for f in plain])
     columns = {c: frame[c].to_numpy().astype(np.float64) for c in _COLUMNS}
     return SideSums(
         units=tuple(units),

@@ -1,33 +1,28 @@
-"""Signed terms: every component is 100 (1 - Σ c_j |x_j|) of a few of them.
+"""Terms: every component is 100 (1 - Σ c_j |x_j|) of a few of them.
 
-For a dimension x_j is a feature's signed relative gap (simulator - human) / (simulator + human)
-and c_j one over their number; for the outcome x_j is a difficulty bin's weight times its signed
-success gap and c_j is 1. Scores, bounds, noise correction, and the distance between two versions
-of a simulator are functions of the terms.
+For a dimension x_j is a feature's distance 1 - D / 100, which is 0 or more, and c_j one over their
+number; for the outcome x_j is a difficulty bin's weight times its signed success gap and c_j is 1.
+Scores, bounds, noise correction, and the distance between two versions of a simulator are
+functions of the terms.
 
-Two sides beside each other: means of every feature and bin, their errors and replicates.
-
-Columns of the matrices: the features first, then the difficulty bins (success), then label by
-bin (five labels for each bin).
-
-Features without a true zero: compared by how far their distributions lie apart.
-
-Similarity is 1 - min(1, W1 / sd of the people). W1 is the area between the two distribution
-functions; its pieces over 64 cells are differences of means, so that the bootstrap, standard
-errors and the sums beside a scorecard treat them like any other column.
+Two sides beside each other: means of every feature, cell and bin, their errors and replicates.
+Columns of the matrices: the features first, then the cells of their distributions, then the
+difficulty bins (success), then label by bin (five labels for each bin).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.scoring.robust.bootstrap import Replicates, Sums, replicate
-from usi.scoring.robust.scorable import Scorable, Selection
+from usi.scoring.robust.distribution import feature_of, is_cell
+from usi.scoring.robust.scorable import Selection
 from usi.scoring.robust.sums import SideSums
 
 Array = NDArray[np.float64]
@@ -62,7 +57,7 @@ def paired_matrices(
     valid = (s_n > 0) & (h_n > 0)
     tops[0].append(_divide(simulator.per_unit(simulator.sums), s_n) * valid)
     tops[1].append(_divide(human.per_unit(human.sums), h_n) * valid)
-    bottoms.append(valid.astype(float))
+    bottoms.append(valid[:, : plain_features(human)].astype(float))
     for name, total in (("success", "outcomes"), ("labels", "labelled")):
         h_top, h_count = _binned(human, getattr(human, name), getattr(human, total))
         s_column, s_total = getattr(simulator, name), getattr(simulator, total)
@@ -82,7 +77,9 @@ def paired_matrices(
         tops[1].append((_divide(h_top, h_count) * share).reshape(flat))
         bottoms.append(wide.reshape(flat))
     bottom = np.hstack(bottoms)
-    return tuple(Sums(np.hstack(t), bottom, human.cluster) for t in tops)  # type: ignore[return-value]
+    counted = _counted(human, bottom.shape[1])
+    s, h = (Sums(np.hstack(t), bottom, human.cluster, counted) for t in tops)
+    return s, h
 
 
 def unpaired_matrix(side: SideSums) -> Sums:
@@ -91,12 +88,27 @@ def unpaired_matrix(side: SideSums) -> Sums:
     labels = side.per_unit_bin(side.labels)
     labelled = side.per_unit_bin(side.labelled)[..., None]
     top = [side.per_unit(side.sums), side.per_unit_bin(side.success), labels.reshape(flat)]
-    bottom = [
-        side.per_unit(side.counts),
-        side.per_unit_bin(side.outcomes),
-        np.broadcast_to(labelled, labels.shape).reshape(flat),
-    ]
-    return Sums(np.hstack(top), np.hstack(bottom), side.cluster)
+    bottom = np.hstack(
+        [
+            side.per_unit(side.counts)[:, : plain_features(side)],
+            side.per_unit_bin(side.outcomes),
+            np.broadcast_to(labelled, labels.shape).reshape(flat),
+        ]
+    )
+    return Sums(np.hstack(top), bottom, side.cluster, _counted(side, bottom.shape[1]))
+
+
+def plain_features(side: SideSums) -> int:
+    """How many columns of features stand before those of cells."""
+    return sum(not is_cell(name) for name in side.features)
+
+
+def _counted(side: SideSums, counts: int) -> NDArray[np.int64]:
+    """Count of each column: a cell has that of its feature."""
+    plain = plain_features(side)
+    place = {name: k for k, name in enumerate(side.features[:plain])}
+    own = [place[feature_of(name)] for name in side.features]
+    return np.array([*own, *range(plain, counts)], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -122,6 +134,8 @@ class Contrast:
         Means in every bootstrap replicate; ``None`` where only the point was asked for.
     human_se
         Standard error of the human mean alone.
+    human_share
+        Part of each unit in the human means, shape (units, columns).
     """
 
     paired: bool
@@ -134,6 +148,22 @@ class Contrast:
     human_se: Array
     clusters: tuple[int, int]
     replicates: Replicates | None
+    human_share: Array
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """Column of every feature and cell."""
+        return {name: k for k, name in enumerate(self.features)}
+
+    @cached_property
+    def cells(self) -> dict[str, slice]:
+        """Columns of the cells of every feature that has some."""
+        found: dict[str, slice] = {}
+        for k, name in enumerate(self.features):
+            if is_cell(name):
+                feature = feature_of(name)
+                found[feature] = slice(found[feature].start if feature in found else k, k + 1)
+        return found
 
     @property
     def bin_columns(self) -> slice:
@@ -146,11 +176,15 @@ class Contrast:
         return block.reshape(*matrix.shape[:-1], len(self.bins), -1)
 
 
-def _spread(influence: Array) -> Array:
-    n = len(influence)
-    if n < 2:
-        return np.full(influence.shape[1], np.nan)
-    return np.asarray(np.sqrt(n / (n - 1) * np.square(influence).sum(axis=0)))
+def _spread(influence: Array, contributing: Array) -> Array:
+    """Standard error out of first-order effects; NaN where fewer than 2 clusters contribute."""
+    factor = np.divide(
+        contributing,
+        contributing - 1,
+        out=np.full(len(contributing), np.nan),
+        where=contributing > 1,
+    )
+    return np.asarray(np.sqrt(factor * np.square(influence).sum(axis=0)))
 
 
 def contrast(
@@ -181,10 +215,13 @@ def contrast(
         s, h = unpaired_matrix(simulator), unpaired_matrix(human)
     s_influence, h_influence = s.influence(), h.influence()
     if paired:
-        se = _spread(s_influence - h_influence)
+        se = _spread(s_influence - h_influence, h.contributing())
     else:
-        se = np.hypot(_spread(s_influence), _spread(h_influence))
-    first = len(human.features)
+        errors = (
+            _spread(i, side.contributing()) for i, side in ((s_influence, s), (h_influence, h))
+        )
+        se = np.hypot(*errors)
+    first = plain_features(human)
     mass = h.bottom.sum(axis=0)[first : first + len(human.bins)]
     draws = None
     if replicates and min(s.clusters, h.clusters) >= 2:
@@ -197,116 +234,11 @@ def contrast(
         human=h.mean(),
         weight=_divide(mass, mass.sum()),
         se=se,
-        human_se=_spread(h_influence),
+        human_se=_spread(h_influence, h.contributing()),
         clusters=(s.clusters, h.clusters),
         replicates=draws,
+        human_share=h.by_column(_divide(h.bottom, h.bottom.sum(axis=0))),
     )
-
-
-CELLS = 64
-
-
-def cell_names(feature: str) -> tuple[str, ...]:
-    """Names of the columns of a feature's cells."""
-    return tuple(f"{feature}#{cell:02d}" for cell in range(CELLS))
-
-
-def spanned(
-    specs: Sequence[FeatureSpec], verdicts: Mapping[str, Scorable]
-) -> tuple[FeatureSpec, ...]:
-    """Features that need cells: on an interval scale with a span, and scorable."""
-    return tuple(
-        spec
-        for spec in specs
-        if spec.scale == "interval" and spec.span and verdicts[spec.name].reason is None
-    )
-
-
-def cells(values: Array, span: tuple[float, float], sd: float) -> Array:
-    """Area under the distribution function of each value in each cell, in units of `sd`.
-
-    Parameters
-    ----------
-    values
-        Shape (sessions,), NaN = undefined; what lies outside the span counts as its end.
-    span, sd
-        Range of the cells, and the people's standard deviation.
-
-    Returns
-    -------
-    array of shape (sessions, CELLS)
-        The absolute differences of column means of two sides add up to W1 / sd (to less where
-        the distribution functions cross within a cell).
-    """
-    low, high = span
-    width = (high - low) / CELLS
-    ends = low + width * np.arange(1, CELLS + 1)
-    share = np.clip((ends[None, :] - np.clip(values, low, high)[:, None]) / width, 0.0, 1.0)
-    return np.asarray(share * width / sd)
-
-
-def with_cells(
-    scored: Array, natural: Array, own: Array, specs: Sequence[FeatureSpec],
-    verdicts: Mapping[str, Scorable],
-) -> tuple[Array, tuple[str, ...]]:  # fmt: skip
-    """Columns to average with those of the cells behind them, and the names of the latter.
-
-    Parameters
-    ----------
-    scored, natural
-        Values of one side, shape (sessions, features).
-    own
-        Natural values of the people, which give the standard deviations.
-    """
-    place = {spec.name: k for k, spec in enumerate(specs)}
-    blocks = [scored]
-    names: list[str] = []
-    for spec in spanned(specs, verdicts):
-        at = place[spec.name]
-        if spec.span is not None:
-            blocks.append(cells(natural[:, at], spec.span, float(np.nanstd(own[:, at]))))
-            names += cell_names(spec.name)
-    return np.hstack(blocks), tuple(names)
-
-
-@dataclass(frozen=True)
-class Apart:
-    """How far two distributions lie apart, as a share of the people's standard deviation.
-
-    Attributes
-    ----------
-    point
-        min(1, W1 / sd).
-    se
-        Sum of the standard errors of the cells: its noise biases `point` by no more than
-        sqrt(2/π) times this.
-    replicates
-        The same in every replicate with the sign of each cell held; empty without replicates.
-    """
-
-    point: float
-    se: float
-    replicates: Array
-
-
-def apart(data: Contrast, feature: str, most: float = 1.0) -> Apart | None:
-    """Distance in one feature, at most `most`.
-
-    ``None`` where it has no cells or a side has no value.
-    """
-    first = cell_names(feature)[0]
-    if first not in data.features:
-        return None
-    at = data.features.index(first)
-    own = slice(at, at + CELLS)
-    gap = data.simulator[own] - data.human[own]
-    if not np.isfinite(gap).all():
-        return None
-    draws = np.empty(0)
-    if data.replicates is not None:
-        moved = data.replicates.simulator[:, own] - data.replicates.human[:, own]
-        draws = np.clip(moved @ np.where(gap < 0, -1.0, 1.0), -most, most)
-    return Apart(min(most, float(np.abs(gap).sum())), float(data.se[own].sum()), draws)
 
 
 PARTS: tuple[str, ...] = (*DIMENSIONS, "outcome")
@@ -317,7 +249,7 @@ ROOT = float(np.sqrt(2 / np.pi))
 
 @dataclass(frozen=True)
 class Terms:
-    """The signed terms of one component.
+    """The terms of one component.
 
     Attributes
     ----------
@@ -329,19 +261,33 @@ class Terms:
         c_j, shape (terms,); in replicates the weights are spread over the terms that exist.
     point
         x_j, shape (terms,).
-    se
-        First-order standard error of each x_j.
-    replicates
-        x_j in each replicate, shape (replicates, terms), NaN where it has no value there;
+    noise
+        Noise of each term: it pushes |x_j| up by at most sqrt(2/π) times this.
+    shrunk
+        |x_j| with the expected square of its noise taken off.
+    folded, held
+        |x_j| in each replicate, and the same with the signs held at those of the point (of every
+        cell, or of the bin's gap), shape (replicates, terms), NaN where it has no value there;
         ``None`` without replicates.
+    slope
+        First derivative of the score in the human column means, in points, shape (columns,).
+    gaps, moved
+        Signed gaps of which the absolute values add up to |x_j| (on a ratio scale to no less),
+        for each term: cells of a distribution, or the gap of a bin; shape (cells,), and in each
+        replicate (replicates, cells).
     """
 
     component: str
     names: tuple[str, ...]
     weight: Array
     point: Array
-    se: Array
-    replicates: Array | None
+    noise: Array
+    shrunk: Array
+    folded: Array | None
+    held: Array | None
+    slope: Array
+    gaps: tuple[Array, ...]
+    moved: tuple[Array, ...] | None
 
     @property
     def raw(self) -> float:
@@ -350,27 +296,30 @@ class Terms:
 
     @property
     def corrected(self) -> float:
-        """Score with each |x_j| replaced by sqrt(max(0, x_j² - se_j²)); for display only."""
-        clipped = np.sqrt(np.maximum(0.0, self.point**2 - np.nan_to_num(self.se) ** 2))
-        return 100.0 * (1.0 - float(self.weight @ clipped))
+        """Score of the shrunk terms; for display only."""
+        return 100.0 * (1.0 - float(self.weight @ self.shrunk))
 
     @property
     def maxbias(self) -> float:
-        """Largest downward bias of the score in points: 100 sqrt(2/π) Σ c_j se_j."""
-        return 100.0 * ROOT * float(self.weight @ self.se)
+        """Largest downward bias of the score in points: 100 sqrt(2/π) Σ c_j noise_j."""
+        return 100.0 * ROOT * float(self.weight @ self.noise)
+
+    @property
+    def signed(self) -> Array | None:
+        """x_j in every replicate, with its sign (gaps of bins)."""
+        return None if self.held is None else self.held * _sign(self.point)
 
     def replicated(self) -> Array:
         """The score in every replicate, shape (replicates,); NaN where no term exists."""
-        return self._scores(None if self.replicates is None else np.abs(self.replicates))
+        return self._scores(self.folded)
 
-    def held(self) -> Array:
-        """The same with the sign of every term held at that of its point value.
+    def held_scores(self) -> Array:
+        """The same with signs held.
 
-        An absolute value folds the replicates of a term that lies within its noise of 0, which
-        takes up to 40 % off their spread; held signs keep it.
+        An absolute value folds the replicates of what lies within its noise of 0, which takes up
+        to 40 % off their spread; held signs keep it.
         """
-        sign = np.where(self.point < 0, -1.0, 1.0)
-        return self._scores(None if self.replicates is None else self.replicates * sign)
+        return self._scores(self.held)
 
     def _scores(self, x: Array | None) -> Array:
         """Score of every row of terms, shape (rows,); NaN where no term exists."""
@@ -390,10 +339,14 @@ class Terms:
         return np.asarray(100.0 * (1.0 - loss))
 
 
+def _sign(values: Array) -> Array:
+    return np.where(values < 0, -1.0, 1.0)
+
+
 def relative(simulator: Array, human: Array, ratio: NDArray[np.bool_]) -> Array:
     """Signed relative gaps: (a - b) / (a + b), or tanh((a - b) / 2) of mean logarithms.
 
-    NaN where both are 0. Any shape that ends with the columns.
+    NaN where both are 0. Any shape that ends with the columns. Dice of the means is 1 - |gap|.
     """
     total = simulator + human
     plain = np.divide(
@@ -402,51 +355,128 @@ def relative(simulator: Array, human: Array, ratio: NDArray[np.bool_]) -> Array:
     return np.asarray(np.where(ratio, np.tanh((simulator - human) / 2), plain))
 
 
+@dataclass(frozen=True)
+class Distance:
+    """How far the distributions of one feature lie apart, x = 1 - D / 100.
+
+    Attributes
+    ----------
+    point
+        x; NaN where neither side shows the feature.
+    noise, shrunk, folded, held
+        See `Terms`; the replicates of one feature, empty without.
+    slope
+        First derivative of x in the human column means, shape (columns,).
+    gaps, moved
+        See `Terms`.
+    """
+
+    point: float
+    noise: float
+    shrunk: float
+    folded: Array
+    held: Array
+    slope: Array
+    gaps: Array
+    moved: Array
+
+
+def distance(data: Contrast, spec: FeatureSpec, most: float = 1.0) -> Distance | None:
+    """Distance of two distributions by the scale that the feature is measured on.
+
+    With δ_k the difference of the sides' means of cell k and W1 = Σ |δ_k|:
+
+    - amounts: x = W1 / (a + b), a and b the means of simulator and people;
+    - a ratio scale (durations): x = tanh(W1 / 2) of the logarithms;
+    - an interval scale: x = min(most, W1), in standard deviations of the people.
+
+    It equals the relative gap of the means where one side is stochastically larger everywhere,
+    and is never below it.
+
+    Returns
+    -------
+    Distance or None
+        ``None`` where the feature has no cells or a side has no value.
+    """
+    columns = data.cells.get(spec.name)
+    if columns is None:
+        return None
+    gap = data.simulator[columns] - data.human[columns]
+    if not np.isfinite(gap).all():
+        return None
+    sign, se = _sign(gap), data.se[columns]
+    area, noise = float(np.abs(gap).sum()), float(se.sum())
+    shrunk = float(np.sqrt(np.maximum(0.0, gap**2 - np.nan_to_num(se) ** 2)).sum())
+    held, folded, moved = np.empty(0), np.empty(0), np.empty((0, len(gap)))
+    if data.replicates is not None:
+        moved = data.replicates.simulator[:, columns] - data.replicates.human[:, columns]
+        held, folded = moved @ sign, np.abs(moved).sum(axis=1)
+    slope = np.zeros(len(data.human))
+    if spec.scale == "ratio":
+        slope[columns] = -sign * (1 - np.tanh(area / 2) ** 2) / 2
+        return Distance(
+            float(np.tanh(area / 2)), noise / 2, float(np.tanh(shrunk / 2)),
+            np.tanh(folded / 2), np.tanh(held / 2), slope, gap / 2, moved / 2,
+        )  # fmt: skip
+    if spec.scale == "interval":
+        slope[columns] = -sign if area < most else 0.0
+        return Distance(
+            min(most, area), noise, min(most, shrunk),
+            np.minimum(folded, most), np.clip(held, -most, most), slope, gap, moved,
+        )  # fmt: skip
+    own = data.place[spec.name]
+    total = float(data.simulator[own] + data.human[own])
+    if total <= 0:
+        none = np.nan
+        return Distance(none, none, none, folded * none, held * none, slope, gap, moved)
+    if data.replicates is not None:
+        r = data.replicates
+        amount = r.simulator[:, own] + r.human[:, own]
+        amount = np.where(amount > 0, amount, np.nan)
+        held, folded, moved = held / amount, folded / amount, moved / amount[:, None]
+    slope[columns] = -sign / total
+    slope[own] -= area / total**2
+    x, shrunk, noise = area / total, shrunk / total, noise / total
+    return Distance(x, noise, shrunk, folded, held, slope, gap / total, moved)
+
+
 def feature_terms(
     data: Contrast, specs: Sequence[FeatureSpec], selections: Mapping[str, Selection]
 ) -> dict[str, Terms]:
     """Terms of the four dimensions; a dimension that can't be assessed is left out.
 
-    A feature that neither side shows in the tasks compared has no relative gap and leaves its
-    dimension, which then needs at least two others.
+    A feature that neither side shows in the tasks compared has no distance and leaves its
+    dimension, of which half, and at least two features, must stay.
     """
-    place = {name: k for k, name in enumerate(data.features)}
     by_name = {spec.name: spec for spec in specs}
     result = {}
     for dimension, selection in selections.items():
         if selection.reason is not None:
             continue
-        columns = np.array([place[name] for name in selection.scored])
-        ratio = np.array([by_name[name].scale == "ratio" for name in selection.scored])
-        a, b = data.simulator[columns], data.human[columns]
-        x = relative(a, b, ratio)
-        others = {
-            k: found
-            for k, name in enumerate(selection.scored)
-            if by_name[name].scale == "interval" and (found := apart(data, name)) is not None
+        found = {
+            name: own
+            for name in selection.scored
+            if (own := distance(data, by_name[name])) is not None and np.isfinite(own.point)
         }
-        for k, name in enumerate(selection.scored):
-            if by_name[name].scale == "interval":
-                x[k] = others[k].point if k in others else np.nan
-        keep = ~np.isnan(x)
-        if keep.sum() < 2 or 2 * keep.sum() < selection.declared:
+        behind = selection.features(tuple(found))
+        if behind < 2 or 2 * behind < selection.declared:
             continue
-        index = np.flatnonzero(keep)
-        columns, ratio, a, b, x = columns[keep], ratio[keep], a[keep], b[keep], x[keep]
-        amount = ~ratio & ~np.isin(index, list(others))
-        se = data.se[columns] * np.where(amount, 1 / np.where(amount, a + b, 1.0), 0.5)
-        draws = None
-        if data.replicates is not None:
-            r = data.replicates
-            draws = relative(r.simulator[:, columns], r.human[:, columns], ratio)
-        for k, found in others.items():
-            at = int(np.flatnonzero(index == k)[0])
-            se[at] = found.se
-            if draws is not None:
-                draws[:, at] = found.replicates
-        names = tuple(name for name, k in zip(selection.scored, keep, strict=True) if k)
-        weight = np.full(len(x), 1 / len(x))
-        result[dimension] = Terms(dimension, names, weight, x, se, draws)
+        parts = tuple(found.values())
+        weight = np.full(len(parts), 1 / len(parts))
+        drawn = data.replicates is not None
+        result[dimension] = Terms(
+            component=dimension,
+            names=tuple(found),
+            weight=weight,
+            point=np.array([own.point for own in parts]),
+            noise=np.array([own.noise for own in parts]),
+            shrunk=np.array([own.shrunk for own in parts]),
+            folded=np.stack([own.folded for own in parts], axis=1) if drawn else None,
+            held=np.stack([own.held for own in parts], axis=1) if drawn else None,
+            slope=-100.0 * (weight @ np.stack([own.slope for own in parts])),
+            gaps=tuple(own.gaps for own in parts),
+            moved=tuple(own.moved for own in parts) if drawn else None,
+        )
     return result
 
 
@@ -461,6 +491,7 @@ def outcome_terms(data: Contrast) -> Terms | None:
     if not keep.any():
         return None
     weight = data.weight[keep] / data.weight[keep].sum()
+    point, noise = weight * gap[keep], weight * data.se[columns][keep]
     draws = None
     if data.replicates is not None:
         r = data.replicates
@@ -470,13 +501,42 @@ def outcome_terms(data: Contrast) -> Terms | None:
         total = mass.sum(axis=1, keepdims=True)
         share = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
         draws = np.where(there, share * np.where(there, s - h, 0.0), np.nan)
+    slope = np.zeros(len(data.human))
+    slope[np.arange(columns.start, columns.stop)[keep]] = 100.0 * weight * _sign(point)
+    names = tuple(label for label, k in zip(data.bins, keep, strict=True) if k)
+    return signed_terms("outcome", names, np.ones(len(names)), point, noise, draws, slope)
+
+
+def signed_terms(
+    component: str,
+    names: tuple[str, ...],
+    weight: Array,
+    point: Array,
+    noise: Array,
+    draws: Array | None,
+    slope: Array,
+) -> Terms:
+    """Terms that are one signed number each, such as gaps.
+
+    Parameters
+    ----------
+    point, noise
+        The numbers and their standard errors, shape (terms,).
+    draws
+        The numbers in each replicate, shape (replicates, terms).
+    """
     return Terms(
-        "outcome",
-        tuple(label for label, k in zip(data.bins, keep, strict=True) if k),
-        np.ones(int(keep.sum())),
-        weight * gap[keep],
-        weight * data.se[columns][keep],
-        draws,
+        component=component,
+        names=names,
+        weight=weight,
+        point=point,
+        noise=noise,
+        shrunk=np.sqrt(np.maximum(0.0, point**2 - np.nan_to_num(noise) ** 2)),
+        folded=None if draws is None else np.abs(draws),
+        held=None if draws is None else draws * _sign(point),
+        slope=slope,
+        gaps=tuple(point[:, None]),
+        moved=None if draws is None else tuple(draws.T[:, :, None]),
     )
 
 
