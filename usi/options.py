@@ -18,9 +18,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args, get_type_hints
 
 from usi.errors import UsageError, unknown_name
 
@@ -49,6 +50,8 @@ class Option:
         Range of a number.
     key
         Whether it may stand in ``usi.toml``.
+    path
+        Whether its text in ``usi.toml`` may be a path, which is then relative to that file.
     shown
         Whether ``--help`` shows the default (else `help` tells it, where there is one).
     parse
@@ -64,6 +67,7 @@ class Option:
     least: float | None = None
     most: float | None = None
     key: bool = True
+    path: bool = False
     shown: bool = False
     parse: Callable[[str], Any] | None = None
 
@@ -91,10 +95,25 @@ def declared(group: type[Any]) -> dict[str, Option]:
     }
 
 
+def values_of(options: Any) -> dict[str, Any]:
+    """Values of a group by name."""
+    return {name: getattr(options, name) for name in declared(type(options))}
+
+
 def default_of(group: type[Any], name: str) -> Any:
     """Default of an option; `dataclasses.MISSING` where it is required."""
     item = {item.name: item for item in fields(group)}[name]
     return item.default_factory() if item.default_factory is not MISSING else item.default
+
+
+def type_of(group: type[Any], name: str) -> Any:
+    """Type of an option, such as ``str | None``."""
+    return _types(group)[name]
+
+
+@cache
+def _types(group: type[Any]) -> dict[str, Any]:
+    return get_type_hints(group)
 
 
 def flag_of(name: str) -> str:
@@ -425,6 +444,7 @@ class LogOptions:
         None,
         "Both sides are logs read by this file (usi logs suggest drafts one).",
         panel=LOGS,
+        path=True,
         metavar="FILE.toml",
     )
     timezone: str | None = option(
@@ -463,7 +483,31 @@ class LogOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreOptions(LoadOptions, RobustOptions, LogOptions):
+class ProfileOption:
+    """How is scored."""
+
+    profile: str | None = option(
+        None,
+        "Scoring definition.",
+        metavar="NAME",
+        more="tau-usi (as published), robust (the default) or log (operational logs).",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LanguageOption:
+    """The language of what is read."""
+
+    language: str | None = option(
+        None,
+        "Language of sessions that declare none, such as de.",
+        panel=READING,
+        metavar="CODE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions(LoadOptions, RobustOptions, LogOptions, LanguageOption):
     """Choices of one scoring.
 
     Attributes
@@ -477,12 +521,14 @@ class ScoreOptions(LoadOptions, RobustOptions, LogOptions):
         "auto",
         "Folder with survey_comparable_<label>.json; default: survey_data/ beside CORPUS.",
         panel=COMPARED,
+        path=True,
         metavar="DIR|none",
     )
     difficulty: str = option(
         "frozen",
         "Task difficulties: the published map (default), none, JSON; self with tau-usi.",
         panel=COMPARED,
+        path=True,
         metavar="frozen|none|FILE",
         more="JSON holds task -> success rate; self pools over the simulators being scored.",
     )
@@ -500,12 +546,6 @@ class ScoreOptions(LoadOptions, RobustOptions, LogOptions):
         panel=COMPARED,
         more="A file recognised as output of a simulator defaults to simulated, and the card "
         "says that the reference is no human.",
-    )
-    language: str | None = option(
-        None,
-        "Language of sessions that declare none, such as de.",
-        panel=READING,
-        metavar="CODE",
     )
     held_out: bool = False
 
@@ -531,3 +571,661 @@ class ScoreOptions(LoadOptions, RobustOptions, LogOptions):
             flip=self.flip and not human,
             map=self.map,
         )
+
+
+# ---------------------------------------------------------------------- what verbs share
+
+OUTPUT, SAID, CALLS = "Output", "What is said", "Calls and money"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """Where a result goes, and what is said of the work."""
+
+    output: tuple[Path, ...] = option(
+        (),
+        "Write FILE; several -o may be given.",
+        panel=OUTPUT,
+        metavar="FILE",
+        flags=("--output", "-o"),
+        more="The suffix chooses the form.",
+    )
+    force: bool = option(False, "Overwrite a file that usi did not write.", panel=OUTPUT)
+    print: Literal["auto", "table", "json", "none"] = option(
+        "auto",
+        "To stdout; auto: a table on a terminal, else JSON.",
+        panel=SAID,
+        shown=True,
+    )
+    quiet: bool = option(
+        False, "On stderr nothing but errors.", panel=SAID, flags=("--quiet", "-q")
+    )
+    exit_zero: bool = option(
+        False, "Exit 0 whatever the data are like; for jobs that only report.", panel=SAID
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BootstrapOptions:
+    """What counts as success, and how its bounds are drawn."""
+
+    success_at: float = option(
+        1.0, "Reward at or above which a session succeeds.", metavar="R", shown=True
+    )
+    replicates: int = option(2000, "Bootstrap replicates.", least=100, shown=True)
+    seed: int = option(7, "Seed of the bootstrap.", shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CallOptions:
+    """What holds for everything that leaves usi: budget, pace, retries, cache."""
+
+    budget: float | None = option(
+        None,
+        "Stop in good order before more is spent; 0 makes no call.",
+        panel=CALLS,
+        metavar="USD",
+        least=0.0,
+    )
+    budget_tokens: int | None = option(
+        None, "The same in tokens.", panel=CALLS, metavar="N", least=0
+    )
+    per_minute: float | None = option(
+        None, "Calls a minute of each model.", panel=CALLS, metavar="N", least=0.01
+    )
+    retries: int = option(4, "After a passing fault.", panel=CALLS, least=0, shown=True)
+    cache: Path | None = option(
+        None,
+        "Answers by content (sqlite); default: .answers.sqlite in the output folder.",
+        panel=CALLS,
+        metavar="FILE",
+    )
+    replay: bool = option(False, "Answer from the cache alone: no call leaves.", panel=CALLS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsOfOption:
+    """The day on which something is judged."""
+
+    as_of: str | None = option(None, "Day that expiry counts to.", metavar="DATE")
+
+
+# ---------------------------------------------------------------------- one verb each
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreChoices(ProfileOption):
+    """What ``usi score`` is asked beside how it scores (`ScoreOptions`)."""
+
+    human: str | None = option(
+        None,
+        "The reference: a path, or a name under human_corpus/.",
+        panel=COMPARED,
+        path=True,
+        metavar="CORPUS",
+    )
+    gate: str | None = option(
+        None,
+        "Gate the scorecard at once (see: usi gate), with its exit codes.",
+        panel="Decide",
+        metavar="A|B|C|gate.toml",
+        more="stdout then holds the verdict, and -o also takes .verdict.json, .verdict.md and "
+        ".junit.xml.",
+        key=False,
+    )
+    examples: bool = option(
+        True,
+        "Keep sampled texts beside the card and in the page (never where the corpus forbids to "
+        "pass them on).",
+        off="--no-examples",
+        shown=True,
+        key=False,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """Options of ``usi demo``."""
+
+    output: Path | None = option(
+        None,
+        "Folder of the report (default: reports/demo).",
+        metavar="DIR",
+        flags=("--output", "-o"),
+    )
+    seed: int = option(7, "Another draw (default: 7).")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeaturesOptions(ProfileOption, LanguageOption):
+    """Options of ``usi features``."""
+
+    side: Literal["human", "simulated"] = required(
+        "Whose sessions; decides how messages are cleaned."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """Options of ``usi report``."""
+
+    verdict: Path | None = option(None, "From usi gate.", metavar="VERDICT.json")
+    gate: str | None = option(None, "Gate the scorecard for the report.", metavar="A|B|C|gate.toml")
+    figures: Path | None = option(None, "Write every figure there.", metavar="DIR")
+    figure: tuple[str, ...] = option(
+        (),
+        "Only this figure, such as index or SIM.outcome (several times; default: all).",
+        metavar="NAME",
+    )
+    figure_form: str = option("svg", "Form of the figures.", metavar="svg|png", shown=True)
+    simulator: str | None = option(None, "Whose badge it is.", metavar="NAME")
+    examples: bool = option(
+        True, "Show texts, where they may be shown.", off="--no-examples", shown=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmitOptions:
+    """Options of ``usi submit``."""
+
+    human: str | None = option(
+        None, "The reference; NAME@held-out may be read here.", metavar="CORPUS"
+    )
+    gate: str = option("B", "Criteria.", metavar="A|B|C|gate.toml", shown=True)
+    as_of: str | None = option(None, "Day of the record; expiry counts to it.", metavar="DATE")
+    reports: Path = option(
+        Path("reports"), "Where the record is written.", metavar="DIR", shown=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions:
+    """Options of ``usi gate``."""
+
+    criteria: str | None = option(
+        None, "Criteria file; default: the table gate of usi.toml.", metavar="gate.toml"
+    )
+    tier: str | None = option(None, "A tier as shipped.", metavar="A|B|C")
+    simulator: str | None = option(None, "Decide on this one.", metavar="NAME")
+    family_size: int | None = option(
+        None,
+        "M candidates are tried and any that passes is accepted: bounds at 5 %/M.",
+        metavar="M",
+        least=1,
+    )
+    as_of: str | None = option(None, "Day that max_age_days counts to.", metavar="DATE")
+    baseline: Path | None = option(
+        None, "Scorecard of the version accepted last.", panel="Regression", metavar="OLD.json"
+    )
+    anchor: Path | None = option(
+        None, "Scorecard of the version accepted first.", panel="Regression", metavar="FIRST.json"
+    )
+    margin: float = option(5.0, "Largest drop of USI-R allowed.", panel="Regression", shown=True)
+    component_margin: float = option(
+        10.0, "The same for a component.", panel="Regression", shown=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions:
+    """Options of ``usi compare``."""
+
+    simulator: str | None = option(
+        None,
+        "Simulator of A, and of B where --other is not given; needed where a scorecard has "
+        "several.",
+        metavar="NAME",
+    )
+    other: str | None = option(None, "Simulator of B.", metavar="NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankOptions(AsOfOption):
+    """Options of ``usi rank``."""
+
+    alpha: float = option(
+        0.05, "Chance that some rank lies outside its interval.", least=0.001, most=0.5, shown=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """Options of ``usi plan``."""
+
+    tier: str | None = option(None, "Default: B.", metavar="A|B|C")
+    criteria: str | None = option(None, "Criteria file.", metavar="gate.toml")
+    truth: float = option(100.0, "True score of the simulator in every part.", shown=True)
+    power: float = option(0.8, "Wanted chance of PASS.", shown=True)
+    batches: int = option(3, "Rounds of people.", least=1, shown=True)
+    tasks: int | None = option(
+        None, "Judge this design; without --runs: how many runs it needs.", least=2
+    )
+    runs: int | None = option(None, "Runs of the simulator.", least=1)
+    pilot: str | None = option(
+        None,
+        "Take the noise from a scorecard (.json of usi score) or from sessions of people.",
+        metavar="CARD|CORPUS",
+    )
+    simulator: str | None = option(None, "Of the pilot.", metavar="NAME")
+    pick: int | None = option(
+        None,
+        "List N tasks, stratified by difficulty.",
+        panel="Tasks to check first",
+        metavar="N",
+        least=1,
+    )
+    difficulty: str = option(
+        "frozen",
+        "Success rate of every task.",
+        panel="Tasks to check first",
+        metavar="frozen|FILE",
+        shown=True,
+    )
+    domain: str | None = option(
+        None, "Only tasks that begin with NAME_.", panel="Tasks to check first", metavar="NAME"
+    )
+    seed: int = option(7, "Of the choice.", panel="Tasks to check first", shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """Options of ``usi audit``."""
+
+    tier: str = option("B", "Tier asked about.", metavar="A|B|C", shown=True)
+    draws: int = option(5, "Studies drawn.", least=1, shown=True)
+    design: str | None = option(
+        None,
+        "Size of a study; default: the largest, 165x3x3 at most.",
+        metavar="TASKSxBATCHESxRUNS",
+    )
+    group: str = option(
+        "task",
+        "Whose sessions count as talks about the same task.",
+        metavar="task|domain",
+        shown=True,
+    )
+    mix: tuple[Path, ...] = option(
+        (), "Transcripts of a model user, for mixtures; may be repeated.", metavar="FILE"
+    )
+    attack: tuple[str, ...] = option((), "Only this attack; repeatable.", metavar="NAME")
+    seed: int = option(1, "Of the first draw.", shown=True)
+    resume: Path | None = option(
+        None, "Keep finished draws in FILE; take from it those that are there.", metavar="FILE"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PasskOptions:
+    """Options of ``usi passk``."""
+
+    k: str = option(
+        "1,2,4,8", "Values of k, separated by commas.", metavar="K,K,...", flags=("-k",), shown=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectOptions:
+    """Options of ``usi correct``."""
+
+    human: str = required("Sessions of people with the same agent.", metavar="CORPUS")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentsOptions:
+    """Options of ``usi agents``."""
+
+    human: tuple[str, ...] = required("An agent's sessions with people.", metavar="AGENT=PATH")
+    sim: tuple[str, ...] = required("Its sessions with the simulated user.", metavar="AGENT=PATH")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstrumentOption:
+    """The survey that is filled in."""
+
+    instrument: Path | None = option(None, "Another survey than the published one.", metavar="TOML")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EpisodeOptions(InstrumentOption):
+    """Over what and against whom a user is run or plays."""
+
+    domain: str = required("Name of a domain, or its folder.", metavar="D")
+    agent: str = required("oracle, a TOML file, a name under agents/, or kind:rest.", metavar="A")
+    tasks: str | None = option(
+        None, "Ids, a level, a mark of tasks, or the first n; default: all.", metavar="T"
+    )
+    no_policy: bool = option(False, "The agent works without its rule book.")
+    max_turns: int = option(30, "User turns of an episode.", panel="Episodes", least=1, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateRunOptions(EpisodeOptions):
+    """Options of ``usi simulate run``."""
+
+    output: Path = option(
+        Path("runs"),
+        "Folder of transcripts and logs.",
+        metavar="DIR",
+        flags=("--output", "-o"),
+        shown=True,
+    )
+    runs: int = option(1, "Passes over the tasks.", panel="Design", least=1, shown=True)
+    user_seeds: int | None = option(
+        None, "Cross U user seeds ...", panel="Design", metavar="U", least=1
+    )
+    agent_seeds: int | None = option(
+        None, "... with A agent seeds, for usi passk.", panel="Design", metavar="A", least=1
+    )
+    seed: int = option(1, "Smallest seed.", panel="Design", least=0, shown=True)
+    name: str | None = option(None, "Label in place of the file's.", metavar="LABEL")
+    survey: bool = option(False, "The user fills in a survey afterwards.")
+    max_steps: int = option(
+        20, "Tool rounds of one agent turn.", panel="Episodes", least=1, shown=True
+    )
+    concurrency: int = option(4, "Episodes at once.", panel="Calls and money", least=1, shown=True)
+    retry_failed: bool = option(
+        False, "Run episodes again that infrastructure ended.", panel="Calls and money"
+    )
+    dry_run: bool = option(
+        False, "Print calls and a cost estimate; call nothing.", panel="Calls and money"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateJudgeOptions(InstrumentOption):
+    """Options of ``usi simulate judge``."""
+
+    judge: str = required("A model: TOML file, name, or model:NAME.", metavar="M")
+    output: Path = option(
+        Path("judged"),
+        "survey_data/ is made in it.",
+        metavar="DIR",
+        flags=("--output", "-o"),
+        shown=True,
+    )
+    label: str | None = option(None, "Of the survey file; default: the judge's.", metavar="L")
+    concurrency: int = option(4, "Talks at once.", least=1, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulateHumanOptions(EpisodeOptions):
+    """Options of ``usi simulate human``."""
+
+    output: Path = option(
+        Path("human_corpus/own"),
+        "Folder of the human corpus.",
+        metavar="DIR",
+        flags=("--output", "-o"),
+        shown=True,
+    )
+    batch: int = option(1, "Round of people.", least=1, shown=True)
+    participant: str | None = option(None, "Pseudonym; never a name.", metavar="P")
+    consent: Path | None = option(None, "Consent text of your own.", metavar="FILE")
+    seed: int = option(1, "Seed of the agent.", least=0, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyNewOptions:
+    """Options of ``usi study new``."""
+
+    agent: str = required("As of usi simulate; no oracle.", metavar="A")
+    domain: str = option(
+        "service_desk", "Name of a domain, or its folder.", metavar="D", shown=True
+    )
+    people: int = option(3, "People on each task: batches of the corpus.", least=1, shown=True)
+    tasks_per_person: int = option(4, "Of one person.", least=1, shown=True)
+    subset: int | None = option(
+        None, "N tasks of the domain, in proportion to their difficulty.", metavar="N", least=1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyServeOptions:
+    """Options of ``usi study serve``."""
+
+    host: str = option("127.0.0.1", "Address to listen on.", metavar="ADDRESS", shown=True)
+    port: int = option(8000, "0 takes a free one.", least=0, most=65535, shown=True)
+    root_path: str = option(
+        "", "Path under which a reverse proxy serves the site.", metavar="PATH", shown=True
+    )
+    trusted_proxy: str | None = option(
+        None,
+        "Whose X-Forwarded-For is believed, with commas, such as 127.0.0.1.",
+        metavar="ADDRESSES",
+    )
+    trial: bool = option(
+        False, "For testers and scripts: everything that comes of it is marked synthetic."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyLinksOptions:
+    """Options of ``usi study links``."""
+
+    number: int = option(
+        10, "How many links.", flags=("--number", "-n"), least=1, most=100000, shown=True
+    )
+    first: int = option(1, "Number of the first; the same gives the same.", least=1, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyExcludeOptions:
+    """Options of ``usi study exclude``."""
+
+    reason: str = required("Goes into the export.", metavar="TEXT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyExportOptions:
+    """Options of ``usi study export``."""
+
+    output: Path = required("Folder of the human corpus.", metavar="DIR", flags=("--output", "-o"))
+    redact: bool = option(False, "Replace what looks like personal data.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyForgetOptions:
+    """Options of ``usi study forget``."""
+
+    participant: tuple[str, ...] = option(
+        (), "Delete what this person said, as if they had withdrawn.", metavar="CODE"
+    )
+    identities: bool = option(False, "Delete what recruiting services told about people.")
+    dropouts: bool = option(False, "Delete talks that were left in the middle.")
+    everything: bool = option(False, "Delete all that people said and answered.")
+    yes: bool = option(False, "Do not ask.", flags=("--yes", "-y"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainShowOptions:
+    """Options of ``usi domain show``."""
+
+    task: str | None = option(None, "One task whole.", metavar="TASK")
+    policy: bool = option(False, "Print the rule book only.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainCheckOptions:
+    """Options of ``usi domain check``."""
+
+    runs: tuple[str, ...] = option(
+        (),
+        "Recorded runs (files or folders); lists tasks that always or never succeed.",
+        metavar="FILE",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DomainResultsOptions:
+    """Options of ``usi domain results``."""
+
+    k: str = option(
+        "1,2,4", "Values of k, separated by commas.", metavar="K,K,...", flags=("-k",), shown=True
+    )
+    regrade: str | None = option(
+        None,
+        "Grade recorded conversations anew by this domain (their tool calls run again).",
+        metavar="DOMAIN",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusAddOptions:
+    """Options of ``usi corpus add``."""
+
+    name: str = required("Name of the corpus.", metavar="NAME")
+    surveys: str | None = option(None, "Folder of surveys.", metavar="DIR")
+    survey_design: Literal["same-transcript", "same-task"] | None = option(
+        None,
+        "What the respondents of the survey files saw: the people's own transcripts, or other "
+        "talks about the same tasks (assumed where nothing is said).",
+    )
+    title: str | None = option(
+        None, "One line on what it is.", panel="What usi can't know", metavar="TEXT"
+    )
+    licence: str | None = option(
+        None, "SPDX name, or words.", panel="What usi can't know", metavar="TEXT"
+    )
+    terms: str | None = option(
+        None, "What users agree to.", panel="What usi can't know", metavar="TEXT"
+    )
+    source: str | None = option(
+        None, "Where it is from.", panel="What usi can't know", metavar="TEXT"
+    )
+    language: str | None = option(
+        None, "Code such as en or de.", panel="What usi can't know", metavar="TEXT"
+    )
+    channel: str | None = option(
+        None, "chat, phone, e-mail, ticket, ...", panel="What usi can't know", metavar="TEXT"
+    )
+    protocol: str | None = option(
+        None, "Who was asked to do what.", panel="What usi can't know", metavar="TEXT"
+    )
+    agent: str | None = option(
+        None, "Fingerprint of the agent.", panel="What usi can't know", metavar="TEXT"
+    )
+    task_set: str | None = option(
+        None, "Which tasks people did.", panel="What usi can't know", metavar="TEXT"
+    )
+    collected: str | None = option(None, "When.", panel="What usi can't know", metavar="TEXT")
+    expires: str | None = option(
+        None, "Day such as 2027-01-31.", panel="What usi can't know", metavar="TEXT"
+    )
+    redistribute: bool | None = option(
+        None,
+        "Whether it may be passed on; not without a licence.",
+        panel="What usi can't know",
+        off="--no-redistribute",
+    )
+    research_only: bool | None = option(
+        None, "Whether it is for research alone.", panel="What usi can't know", off="--any-use"
+    )
+    freeze: bool = option(False, "Fix the set of scored features now.")
+    yes: bool = option(
+        False, "Ask nothing; what no option says stays unknown.", flags=("--yes", "-y")
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusFetchOptions:
+    """Options of ``usi corpus fetch``."""
+
+    list_: bool = option(False, "List what can be fetched.")
+    from_: Path | None = option(None, "Files already at hand.", metavar="PATH")
+    name: str | None = option(None, "Name of the corpus.", metavar="NAME")
+    accept_terms: bool = option(False, "The terms were read and are accepted.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusSplitOptions:
+    """Options of ``usi corpus split``."""
+
+    by: str = option("task", "task, batch, participant or time.", metavar="UNIT", shown=True)
+    held_out: float = option(0.0, "Share that only decisions read.", metavar="SHARE", shown=True)
+    seed: int = option(7, "Seed of the draw.", least=0, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusAggregateOptions:
+    """Options of ``usi corpus aggregate``."""
+
+    output: Path = required("Such as aggregate.parquet.", metavar="FILE", flags=("--output", "-o"))
+    min_cell: int = option(3, "Fewest sessions a task may have.", least=2, shown=True)
+    drop_small: bool = option(False, "Leave tasks with fewer sessions out.")
+    one_batch: bool = option(False, "Forget which batch a session is of.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusRedactOptions:
+    """Options of ``usi corpus redact``."""
+
+    output: Path = required("usi JSONL to write.", metavar="FILE", flags=("--output", "-o"))
+    names: Path | None = option(None, "Names to replace, one a line.", metavar="FILE")
+    entities: str | None = option(
+        None,
+        "Entities of an installed spaCy model, such as en_core_web_sm (extra nlp).",
+        metavar="MODEL",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertOptions:
+    """Options of ``usi convert``."""
+
+    output: Path | None = option(
+        None, "Where; stdout without it.", metavar="FILE", flags=("--output", "-o")
+    )
+    to: str | None = option(
+        None,
+        "usi-jsonl (default), openai-chat, sharegpt or csv; by the suffix where it tells.",
+        metavar="FORMAT",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogFileOptions:
+    """How a log is read: ``usi logs validate`` and ``usi logs features``."""
+
+    config: str | None = option(
+        None,
+        "A preset (servicenow, uci-incident, bpic2013) or a configuration file.",
+        metavar="PRESET|FILE.toml",
+        flags=("--config", "-c"),
+    )
+    timezone: str | None = option(
+        None,
+        "Zone of times that carry none, and of the calendar, such as Europe/Paris.",
+        metavar="ZONE",
+    )
+    no_classes: bool = option(
+        False, "Go on without a class map: waiting, reopening, outcome stay undefined."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogsFeaturesOptions(LogFileOptions):
+    """Options of ``usi logs features``."""
+
+    side: Literal["human", "simulated"] = required("Real log (human) or simulated.")
+    horizon: float | None = option(
+        None,
+        "Look at so many hours of every case, and leave out cases seen for less.",
+        metavar="HOURS",
+    )
+    name: str | None = option(None, "Name of the log.", metavar="LABEL")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogsJointOptions:
+    """Options of ``usi logs joint``."""
+
+    simulator: str | None = option(None, "Which, where there are several.", metavar="NAME")
+    log_simulator: str | None = option(
+        None, "Its name in the log's card, where it has another there.", metavar="NAME"
+    )
+    case: str = option(
+        "session_id",
+        "Column of the conversations that holds the case id.",
+        metavar="COLUMN",
+        shown=True,
+    )

@@ -79,7 +79,7 @@ def test_the_template_of_settings_is_valid_with_and_without_its_comments(tmp_pat
     bare = "\n".join(line.removeprefix("# ") if " = " in line else line
                      for line in template.splitlines())  # fmt: skip
     (tmp_path / "usi.toml").write_text(bare)
-    assert find_workspace(tmp_path).settings.score.run_ids == "auto"
+    assert find_workspace(tmp_path).settings.of("score")["run_ids"] == "auto"
 
 
 def test_settings_apply_and_the_command_line_goes_over_them(sim: Path, tmp_path: Path) -> None:

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
-from usi.cli import success
-from usi.cli.options import (
-    Domain,
-    Flip,
-    Force,
-    Format,
-    Map,
-    Outputs,
-    Print,
-    Printed,
-    UserRole,
-    UserSpeaker,
-)
+from usi.cli.deliver import deliver
+from usi.cli.flags import flags, without
+from usi.errors import UsageError
+from usi.options import AgentsOptions, BootstrapOptions, Delivery, LoadOptions
 
 
+@flags
 def command(
-    human: Annotated[
-        list[str],
-        typer.Option("--human", metavar="AGENT=PATH", help="An agent's sessions with people."),
-    ],
-    simulated: Annotated[
-        list[str],
-        typer.Option("--sim", metavar="AGENT=PATH", help="Its sessions with the simulated user."),
-    ],
-    success_at: success.Threshold = 1.0,
-    replicates: success.Replicates = 2000,
-    seed: success.Seed = 7,
-    domain: Domain = None,
-    format: Format = None,  # noqa: A002  (the option's name is the interface)
-    user_role: UserRole = None,
-    user_speaker: UserSpeaker = None,
-    flip: Flip = False,
-    map_: Map = None,
-    output: Outputs = None,
-    show: Print = Printed.AUTO,
-    force: Force = False,
+    own: AgentsOptions,
+    bootstrap: BootstrapOptions,
+    reading: Annotated[LoadOptions, without("name", "max_record")],
+    delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
     """Rank three or more agents under people and under the simulator, on the same tasks.
 
@@ -52,26 +27,35 @@ def command(
     Example: usi agents --human a=ha.json --human b=hb.json --human c=hc.json
     --sim a=sa.json --sim b=sb.json --sim c=sc.json
     """
-    from usi.cli.options import load_options
     from usi.decisions.agents import rank_agents
     from usi.decisions.outcomes import Outcomes, read_outcomes
     from usi.report.success import agents_grids
 
-    def side(values: list[str], option: str) -> dict[str, Outcomes]:
-        options = load_options(
-            format_=format,
-            domain=domain,
-            user_role=user_role,
-            user_speaker=user_speaker,
-            flip=flip,
-            map_=map_,
-        )
+    def side(values: Sequence[str], option: str) -> dict[str, Outcomes]:
         return {
-            agent: read_outcomes(paths, options=options, threshold=success_at)
-            for agent, paths in success.named(values, option).items()
+            agent: read_outcomes(paths, options=reading, threshold=bootstrap.success_at)
+            for agent, paths in named(values, option).items()
         }
 
     found = rank_agents(
-        side(human, "--human"), side(simulated, "--sim"), replicates=replicates, seed=seed
+        side(own.human, "--human"),
+        side(own.sim, "--sim"),
+        replicates=bootstrap.replicates,
+        seed=bootstrap.seed,
     )
-    success.deliver(found, agents_grids(found), outputs=output, show=show, force=force)
+    deliver(found, agents_grids(found), delivery=delivery)
+
+
+def named(values: Sequence[str], option: str) -> dict[str, list[str]]:
+    """``NAME=PATH`` options by name; a name may be given several times.
+
+    >>> named(["a=x.json", "a=y.json"], "--human")
+    {'a': ['x.json', 'y.json']}
+    """
+    found: dict[str, list[str]] = {}
+    for value in values:
+        name, sign, path = value.partition("=")
+        if not sign or not name or not path:
+            raise UsageError(f"{option} {value}: write NAME=PATH, such as {option} gpt-4o=run.json")
+        found.setdefault(name, []).append(path)
+    return found

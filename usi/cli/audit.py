@@ -7,63 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from usi.cli.options import Force, Format, Outputs, Print, Printed, Quiet
+from usi.cli.flags import flags, only, without
+from usi.options import AuditOptions, Delivery, LoadOptions
 
 if TYPE_CHECKING:
     from usi.records import Session
 
 
+@flags
 def command(
     corpus: Annotated[str, typer.Argument(help="Corpus: a name, folder or file.")],
-    tier: Annotated[str, typer.Option("--tier", metavar="A|B|C", help="Tier asked about.")] = "B",
-    draws: Annotated[int, typer.Option("--draws", min=1, help="Studies drawn.")] = 5,
-    design: Annotated[
-        str | None,
-        typer.Option(
-            "--design",
-            metavar="TASKSxBATCHESxRUNS",
-            help="Size of a study; default: the largest, 165x3x3 at most.",
-            show_default=False,
-        ),
-    ] = None,
-    group: Annotated[
-        str,
-        typer.Option(
-            "--group",
-            metavar="task|domain",
-            help="Whose sessions count as talks about the same task.",
-        ),
-    ] = "task",
-    mix: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--mix",
-            metavar="FILE",
-            help="Transcripts of a model user, for mixtures; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    attack: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--attack", metavar="NAME", help="Only this attack; repeatable.", show_default=False
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the first draw.")] = 1,
-    resume: Annotated[
-        Path | None,
-        typer.Option(
-            "--resume",
-            metavar="FILE",
-            help="Keep finished draws in FILE; take from it those that are there.",
-            show_default=False,
-        ),
-    ] = None,
-    format: Format = None,  # noqa: A002  (the option's name is the interface)
-    output: Outputs = None,
-    show: Print = Printed.AUTO,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: AuditOptions,
+    reading: Annotated[LoadOptions, only("format")],
+    delivery: Annotated[Delivery, without("exit_zero")],
 ) -> None:
     """Try the gate on known-bad simulators made from a corpus's own people.
 
@@ -81,34 +37,32 @@ def command(
     from usi.audit.draws import Design
     from usi.audit.page import render
     from usi.audit.tables import audit_grids
-    from usi.cli import success
     from usi.cli.console import working
-    from usi.cli.options import load_options, people_with_sessions, sources
+    from usi.cli.deliver import FORMS, deliver
+    from usi.cli.inputs import people_with_sessions, sources
     from usi.report import files
 
-    files.claim(output or [], known=(*success.FORMS, ".html"), force=force)
+    files.claim(delivery.output, known=(*FORMS, ".html"), force=delivery.force)
     reference = people_with_sessions(corpus)
-    with working("reading the corpus ...", quiet=quiet) as told:
+    with working("reading the corpus ...", quiet=delivery.quiet) as told:
         found = run_audit(
-            read_corpus(reference, load_options(format_=format), group=group),
+            read_corpus(reference, reading, group=own.group),
             corpus=reference.name,
-            tier=tier.upper(),
-            design=None if design is None else Design.parse(design),
-            draws=draws,
-            seed=seed,
-            attacks=attack or (),
-            models=_models(mix or []),
-            kept=resume,
+            tier=own.tier.upper(),
+            design=None if own.design is None else Design.parse(own.design),
+            draws=own.draws,
+            seed=own.seed,
+            attacks=own.attack or (),
+            models=_models(own.mix or []),
+            kept=own.resume,
             told=told,
             synthetic=reference.synthetic,
         )
-    inputs = sources([*map(str, reference.paths), *map(str, mix or [])])
-    success.deliver(
+    inputs = sources([*map(str, reference.paths), *map(str, own.mix or [])])
+    deliver(
         found,
         audit_grids(found),
-        outputs=output,
-        show=show,
-        force=force,
+        delivery=delivery,
         page=lambda: render(found),
         inputs=inputs,
     )

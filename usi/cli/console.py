@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from usi.cli.options import Printed
 from usi.report.text import printable
 
 if TYPE_CHECKING:
@@ -20,12 +19,12 @@ LONG = 20.0
 """Seconds of silence after which stages are told where stderr is no terminal."""
 
 
-def printed(choice: Printed, stream_is_terminal: bool | None = None) -> Printed:
+def printed(choice: str, stream_is_terminal: bool | None = None) -> str:
     """What ``auto`` means here: a table on a terminal, else JSON."""
-    if choice is not Printed.AUTO:
+    if choice != "auto":
         return choice
     terminal = sys.stdout.isatty() if stream_is_terminal is None else stream_is_terminal
-    return Printed.TABLE if terminal else Printed.JSON
+    return "table" if terminal else "json"
 
 
 def console() -> Console:

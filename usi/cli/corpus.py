@@ -18,11 +18,20 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from usi.cli.console import note, out, printed, working
+from usi.cli.flags import flags, only, without
 from usi.cli.guard import guarded
-from usi.cli.options import Domain, Force, Format, Map, Print, Printed, Quiet, UserRole, UserSpeaker
-from usi.cli.robust_options import SurveyDesignName
 from usi.cli.verbs import reflow
 from usi.errors import InputError, UsageError, unknown_name
+from usi.options import (
+    AsOfOption,
+    CorpusAddOptions,
+    CorpusAggregateOptions,
+    CorpusFetchOptions,
+    CorpusRedactOptions,
+    CorpusSplitOptions,
+    Delivery,
+    LoadOptions,
+)
 from usi.reasons import by_text
 from usi.report.text import printable
 
@@ -82,28 +91,22 @@ def added(
     files: Sequence[str],
     name: str,
     facts: Mapping[str, Any],
-    reading: Mapping[str, Any],
+    reading: LoadOptions,
     *,
     surveys: str | None,
     freeze: bool,
 ) -> Added:
     """Make the corpus in the workspace."""
-    from usi.cli.options import who_and_where
     from usi.cli.settings import find_workspace
     from usi.corpora.manifest import parse_manifest
     from usi.curation.add import add_corpus, load_keys
 
-    who = who_and_where(
-        user_role=reading["user_role"],
-        user_speaker=reading["user_speaker"],
-        map_=reading["map_"],
-    )
     keys = load_keys(
-        format_=reading["format_"],
-        domain=reading["domain"],
-        user_role=who["user_role"],
-        user_speaker=who["user_speaker"],
-        map_=dict(who["map"]),
+        format_=reading.format,
+        domain=reading.domain,
+        user_role=reading.user_role,
+        user_speaker=reading.user_speaker,
+        map_=dict(reading.map),
     )
     data = {"name": name, **facts, "load": keys.model_dump(exclude_none=True)}
     manifest = parse_manifest(data, file="the options")
@@ -128,7 +131,7 @@ def manifest_of(home: Path) -> Manifest:
     return found if found.name else found.model_copy(update={"name": home.resolve().name})
 
 
-def listing(as_of: str | None, show: Printed) -> None:
+def listing(as_of: str | None, show: str) -> None:
     """Every corpus of the workspace, one line each."""
     from usi.corpora.resolve import corpus_names
 
@@ -154,9 +157,9 @@ def listing(as_of: str | None, show: Printed) -> None:
                 "restrictions": restricted(data, as_of),
             }
         )
-    if show is Printed.JSON:
+    if show == "json":
         out(json.dumps({"corpora": rows}, indent=2, ensure_ascii=False) + "\n")
-    elif show is Printed.TABLE:
+    elif show == "table":
         if not rows:
             out("no human references here; make one with: usi corpus add FILES --name NAME\n")
         for row in rows:
@@ -193,34 +196,34 @@ def _day(as_of: str | None) -> None:
         parse_date(as_of, "--as-of")
 
 
-def shown(corpus: str, as_of: str | None, show: Printed) -> None:
+def shown(corpus: str, as_of: str | None, show: str) -> None:
     """The manifest, as JSON or as its own text."""
     from usi.corpora.manifest import to_toml
 
     _day(as_of)
     home = home_of(corpus)
     data = manifest_of(home)
-    if show is Printed.JSON:
+    if show == "json":
         values = data.model_dump(mode="json", by_alias=True)
         values["restrictions"] = restricted(data, as_of)
         out(json.dumps(values, indent=2, ensure_ascii=False) + "\n")
-    elif show is Printed.TABLE:
+    elif show == "table":
         out(printable(to_toml(data), newlines=True))
         for line in restricted(data, as_of):
             out(f"# {line}\n")
 
 
-def verified(corpus: str, as_of: str | None, show: Printed) -> bool:
+def verified(corpus: str, as_of: str | None, show: str) -> bool:
     """Print what was looked at; whether nothing is wrong."""
     from usi.curation.verify import verify
 
     _day(as_of)
     findings = verify(home_of(corpus), as_of=as_of)
     good = all(item.state != "wrong" for item in findings)
-    if show is Printed.JSON:
+    if show == "json":
         data = {"ok": good, "findings": [item.to_dict() for item in findings]}
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    elif show is Printed.TABLE:
+    elif show == "table":
         for item in findings:
             out(printable(f"{item.state:6} {item.what}: {item.detail}") + "\n")
     return good
@@ -260,7 +263,7 @@ def frozen(corpus: str) -> str:
     )
 
 
-def judged(corpus: str, show: Printed) -> str:
+def judged(corpus: str, show: str) -> str:
     """Quality of a corpus with the power of a study at its size, as text or JSON."""
     from usi.corpora.resolve import resolve
     from usi.curation.quality import quality
@@ -287,10 +290,10 @@ def judged(corpus: str, show: Printed) -> str:
             )
             for runs in (1, 3, 10)
         }
-    if show is Printed.JSON:
+    if show == "json":
         data = found.to_dict() | {"power_of_a_simulator_at_95": power}
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-    if show is Printed.NONE:
+    if show == "none":
         return ""
     lines = [f"{found.name}: " + ", ".join(f"{v:,} {k}" for k, v in found.counts.items())]
     lines.append("people against people (half the batches against the other half):")
@@ -390,12 +393,12 @@ def redacted(
     *,
     names: Path | None,
     entities: str | None,
-    reading: Mapping[str, Any],
+    reading: LoadOptions,
     force: bool,
-    show: Printed,
+    show: str,
 ) -> str:
     """Write redacted sessions; the report of what was replaced, and what it changes."""
-    from usi.cli.options import load_options, sources
+    from usi.cli.inputs import sources
     from usi.corpora.redact import Redactor, entity_finder, name_finder
     from usi.curation.redaction import Compared, report_text
     from usi.loading import write_usi_jsonl
@@ -412,88 +415,26 @@ def redacted(
     if entities is not None:
         finders.append(entity_finder(entities))
     redactor = Redactor(finders)
-    given = load_options(**reading)
-    compared = Compared(files_, given, redactor)
+    compared = Compared(files_, reading, redactor)
     files.write_all({output: lambda path: _written(write_usi_jsonl(compared.sessions(), path))})
     report = compared.report()
-    if show is Printed.JSON:
+    if show == "json":
         return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
-    return printable(report_text(report), newlines=True) if show is Printed.TABLE else ""
+    return printable(report_text(report), newlines=True) if show == "table" else ""
 
 
 def _written(_count: int) -> None:
     """Writers return nothing."""
 
 
-_FACTS = "What usi can't know"
-
-
-def _text(flag: str, what: str, panel: str = _FACTS) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(
-        flag, metavar="TEXT", help=what, rich_help_panel=panel, show_default=False
-    )
-    return found
-
-
+@flags
 def add(
     files: Annotated[
         list[str], typer.Argument(metavar="FILES...", help="Transcript files or folders.")
     ],
-    name: Annotated[str, typer.Option("--name", metavar="NAME", help="Name of the corpus.")],
-    surveys: Annotated[
-        str | None,
-        typer.Option("--surveys", metavar="DIR", help="Folder of surveys.", show_default=False),
-    ] = None,
-    survey_design: Annotated[
-        SurveyDesignName | None,
-        typer.Option(
-            "--survey-design",
-            help="What the respondents of the survey files saw: the people's own transcripts, or "
-            "other talks about the same tasks (assumed where nothing is said).",
-            show_default=False,
-        ),
-    ] = None,
-    title: Annotated[str | None, _text("--title", "One line on what it is.")] = None,
-    licence: Annotated[str | None, _text("--licence", "SPDX name, or words.")] = None,
-    terms: Annotated[str | None, _text("--terms", "What users agree to.")] = None,
-    source: Annotated[str | None, _text("--source", "Where it is from.")] = None,
-    language: Annotated[str | None, _text("--language", "Code such as en or de.")] = None,
-    channel: Annotated[str | None, _text("--channel", "chat, phone, e-mail, ticket, ...")] = None,
-    protocol: Annotated[str | None, _text("--protocol", "Who was asked to do what.")] = None,
-    agent: Annotated[str | None, _text("--agent", "Fingerprint of the agent.")] = None,
-    task_set: Annotated[str | None, _text("--task-set", "Which tasks people did.")] = None,
-    collected: Annotated[str | None, _text("--collected", "When.")] = None,
-    expires: Annotated[str | None, _text("--expires", "Day such as 2027-01-31.")] = None,
-    redistribute: Annotated[
-        bool | None,
-        typer.Option(
-            "--redistribute/--no-redistribute",
-            help="Whether it may be passed on; not without a licence.",
-            rich_help_panel=_FACTS,
-            show_default=False,
-        ),
-    ] = None,
-    research_only: Annotated[
-        bool | None,
-        typer.Option(
-            "--research-only/--any-use",
-            help="Whether it is for research alone.",
-            rich_help_panel=_FACTS,
-            show_default=False,
-        ),
-    ] = None,
-    freeze: Annotated[
-        bool, typer.Option("--freeze", help="Fix the set of scored features now.")
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Ask nothing; what no option says stays unknown.")
-    ] = False,
-    quiet: Quiet = False,
-    domain: Domain = None,
-    format_: Format = None,
-    user_role: UserRole = None,
-    user_speaker: UserSpeaker = None,
-    map_: Map = None,
+    own: CorpusAddOptions,
+    reading: Annotated[LoadOptions, without("name", "max_record", "flip")],
+    delivery: Annotated[Delivery, only("quiet")],
 ) -> None:
     """Copy transcripts into human_corpus/NAME/ with a manifest and a datasheet.
 
@@ -507,35 +448,36 @@ def add(
 
     facts = asked(
         {
-            "title": title,
-            "licence": licence,
-            "terms": terms,
-            "source": source,
-            "language": language,
-            "channel": channel,
-            "protocol": protocol,
-            "agent": agent,
-            "task_set": task_set,
-            "collected": collected,
-            "expires": expires,
-            "redistribute": redistribute,
-            "research_only": research_only,
-            "survey_design": survey_design.value if survey_design else None,
+            "title": own.title,
+            "licence": own.licence,
+            "terms": own.terms,
+            "source": own.source,
+            "language": own.language,
+            "channel": own.channel,
+            "protocol": own.protocol,
+            "agent": own.agent,
+            "task_set": own.task_set,
+            "collected": own.collected,
+            "expires": own.expires,
+            "redistribute": own.redistribute,
+            "research_only": own.research_only,
+            "survey_design": own.survey_design,
         },
-        ask=not yes,
+        ask=not own.yes,
         terminal=sys.stdin.isatty(),
     )
-    reading = {"format_": format_, "domain": domain, "user_role": user_role,
-               "user_speaker": user_speaker, "map_": map_}  # fmt: skip
-    with working("reading ...", quiet=quiet):
-        done = added(files, name, facts, reading, surveys=surveys, freeze=freeze)
+    with working("reading ...", quiet=delivery.quiet):
+        done = added(files, own.name, facts, reading, surveys=own.surveys, freeze=own.freeze)
     for remark in done.remarks:
-        note(remark, quiet=quiet)
+        note(remark, quiet=delivery.quiet)
     counts = done.manifest.counts
     if counts is not None:
         words = ", ".join(f"{v:,} {k.replace('_', ' ')}" for k, v in counts.model_dump().items())
-        note(f"{done.folder}: {words}", quiet=quiet)
-    note(f"Next: fill in {done.folder}/DATASHEET.md; usi corpus quality {name}", quiet=quiet)
+        note(f"{done.folder}: {words}", quiet=delivery.quiet)
+    note(
+        f"Next: fill in {done.folder}/DATASHEET.md; usi corpus quality {own.name}",
+        quiet=delivery.quiet,
+    )
 
 
 BAD_INPUT = 2
@@ -551,7 +493,6 @@ Examples:
   usi corpus quality support
   usi corpus split support --by task --held-out 0.3"""
 
-_PARTS = "Parts"
 
 app = typer.Typer(
     name="corpus",
@@ -565,13 +506,13 @@ Corpus = Annotated[
     str,
     typer.Argument(metavar="NAME", help="A name under human_corpus/, or its folder."),
 ]
-AsOf = Annotated[
-    str | None,
-    typer.Option("--as-of", metavar="DATE", help="Day that expiry counts to.", show_default=False),
-]
 
 
-def list_(as_of: AsOf = None, print_: Print = Printed.AUTO) -> None:
+@flags
+def list_(
+    own: AsOfOption,
+    delivery: Annotated[Delivery, only("print")],
+) -> None:
     """List the human references of the workspace with licence, restrictions and sizes.
 
     \b
@@ -579,10 +520,15 @@ def list_(as_of: AsOf = None, print_: Print = Printed.AUTO) -> None:
       usi corpus list
     """
 
-    listing(as_of, printed(print_))
+    listing(own.as_of, printed(delivery.print))
 
 
-def show(corpus: Corpus, as_of: AsOf = None, print_: Print = Printed.AUTO) -> None:
+@flags
+def show(
+    corpus: Corpus,
+    own: AsOfOption,
+    delivery: Annotated[Delivery, only("print")],
+) -> None:
     """Show what the manifest of a corpus says.
 
     \b
@@ -590,10 +536,15 @@ def show(corpus: Corpus, as_of: AsOf = None, print_: Print = Printed.AUTO) -> No
       usi corpus show support
     """
 
-    shown(corpus, as_of, printed(print_))
+    shown(corpus, own.as_of, printed(delivery.print))
 
 
-def verify(corpus: Corpus, as_of: AsOf = None, print_: Print = Printed.AUTO) -> None:
+@flags
+def verify(
+    corpus: Corpus,
+    own: AsOfOption,
+    delivery: Annotated[Delivery, only("print")],
+) -> None:
     """Check hashes, counts and schema; exit code 2 where something is wrong.
 
     \b
@@ -601,21 +552,15 @@ def verify(corpus: Corpus, as_of: AsOf = None, print_: Print = Printed.AUTO) -> 
       usi corpus verify support --as-of 2026-06-30
     """
 
-    if not verified(corpus, as_of, printed(print_)):
+    if not verified(corpus, own.as_of, printed(delivery.print)):
         raise SystemExit(BAD_INPUT)
 
 
+@flags
 def split(
     corpus: Corpus,
-    by: Annotated[
-        str, typer.Option("--by", metavar="UNIT", help="task, batch, participant or time.")
-    ] = "task",
-    held_out: Annotated[
-        float,
-        typer.Option("--held-out", metavar="SHARE", help="Share that only decisions read."),
-    ] = 0.0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")] = 7,
-    quiet: Quiet = False,
+    own: CorpusSplitOptions,
+    delivery: Annotated[Delivery, only("quiet")],
 ) -> None:
     """Divide a corpus into two halves, and a held-out part for decisions.
 
@@ -627,11 +572,15 @@ def split(
       usi corpus split support --by task --held-out 0.3
     """
 
-    for line in divided(corpus, by, seed, held_out):
-        note(line, quiet=quiet)
+    for line in divided(corpus, own.by, own.seed, own.held_out):
+        note(line, quiet=delivery.quiet)
 
 
-def freeze(corpus: Corpus, quiet: Quiet = False) -> None:
+@flags
+def freeze(
+    corpus: Corpus,
+    delivery: Annotated[Delivery, only("quiet")],
+) -> None:
     """Fix the set of features that are scored with this corpus, in its manifest.
 
     \b
@@ -639,13 +588,13 @@ def freeze(corpus: Corpus, quiet: Quiet = False) -> None:
       usi corpus freeze support
     """
 
-    note(frozen(corpus), quiet=quiet)
+    note(frozen(corpus), quiet=delivery.quiet)
 
 
+@flags
 def quality(
     corpus: Corpus,
-    print_: Print = Printed.AUTO,
-    quiet: Quiet = False,
+    delivery: Annotated[Delivery, only("print", "quiet")],
 ) -> None:
     """Judge a corpus: duplicates, copied openings, straight lines, agreement, ICC, power.
 
@@ -654,28 +603,18 @@ def quality(
       usi corpus quality support
     """
 
-    with working("reading ...", quiet=quiet):
-        text = judged(corpus, printed(print_))
+    with working("reading ...", quiet=delivery.quiet):
+        text = judged(corpus, printed(delivery.print))
     out(text)
 
 
+@flags
 def fetch(
+    own: CorpusFetchOptions,
+    delivery: Annotated[Delivery, only("quiet")],
     corpus: Annotated[
         str, typer.Argument(metavar="SOURCE", help="A name of: usi corpus fetch --list.")
     ] = "",
-    list_known: Annotated[bool, typer.Option("--list", help="List what can be fetched.")] = False,
-    from_: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="PATH", help="Files already at hand.", show_default=False),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Name of the corpus.", show_default=False),
-    ] = None,
-    accept_terms: Annotated[
-        bool, typer.Option("--accept-terms", help="The terms were read and are accepted.")
-    ] = False,
-    quiet: Quiet = False,
 ) -> None:
     """Fetch a public corpus into human_corpus/, with its licence and terms.
 
@@ -687,29 +626,20 @@ def fetch(
       usi corpus fetch star
     """
 
-    if list_known or not corpus:
+    if own.list_ or not corpus:
         out(known_sources())
         return
-    for line in fetched(corpus, name=name, at_hand=from_, accepted=accept_terms, quiet=quiet):
-        note(line, quiet=quiet)
+    for line in fetched(
+        corpus, name=own.name, at_hand=own.from_, accepted=own.accept_terms, quiet=delivery.quiet
+    ):
+        note(line, quiet=delivery.quiet)
 
 
+@flags
 def aggregate(
     corpus: Corpus,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Such as aggregate.parquet.")
-    ],
-    min_cell: Annotated[
-        int, typer.Option("--min-cell", min=2, help="Fewest sessions a task may have.")
-    ] = 3,
-    drop_small: Annotated[
-        bool, typer.Option("--drop-small", help="Leave tasks with fewer sessions out.")
-    ] = False,
-    one_batch: Annotated[
-        bool, typer.Option("--one-batch", help="Forget which batch a session is of.")
-    ] = False,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: CorpusAggregateOptions,
+    delivery: Annotated[Delivery, only("force", "quiet")],
 ) -> None:
     """Add a corpus up by task: a reference without any text or session.
 
@@ -721,46 +651,28 @@ def aggregate(
       usi corpus aggregate support -o aggregate.parquet
     """
 
-    with working("adding up ...", quiet=quiet):
+    with working("adding up ...", quiet=delivery.quiet):
         lines = aggregated(
-            corpus, output, min_cell=min_cell, drop_small=drop_small, one_batch=one_batch,
-            force=force,
-        )  # fmt: skip
+            corpus,
+            own.output,
+            min_cell=own.min_cell,
+            drop_small=own.drop_small,
+            one_batch=own.one_batch,
+            force=delivery.force,
+        )
     for line in lines:
-        note(line, quiet=quiet)
+        note(line, quiet=delivery.quiet)
 
 
+@flags
 def redact(
     files: Annotated[
         list[str],
         typer.Argument(metavar="NAME|FILES...", help="A corpus, or transcript files."),
     ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="usi JSONL to write.")
-    ],
-    names: Annotated[
-        Path | None,
-        typer.Option(
-            "--names", metavar="FILE", help="Names to replace, one a line.", show_default=False
-        ),
-    ] = None,
-    entities: Annotated[
-        str | None,
-        typer.Option(
-            "--entities",
-            metavar="MODEL",
-            help="Entities of an installed spaCy model, such as en_core_web_sm (extra nlp).",
-            show_default=False,
-        ),
-    ] = None,
-    force: Force = False,
-    print_: Print = Printed.AUTO,
-    quiet: Quiet = False,
-    domain: Domain = None,
-    format_: Format = None,
-    user_role: UserRole = None,
-    user_speaker: UserSpeaker = None,
-    map_: Map = None,
+    own: CorpusRedactOptions,
+    reading: Annotated[LoadOptions, without("name", "max_record", "flip")],
+    delivery: Annotated[Delivery, without("output", "exit_zero")],
 ) -> None:
     """Replace e-mail addresses, numbers and names by typed markers such as [EMAIL].
 
@@ -772,13 +684,16 @@ def redact(
       usi corpus redact people.jsonl --names names.txt -o people.redacted.jsonl
     """
 
-    reading = {"format_": format_, "domain": domain, "user_role": user_role,
-               "user_speaker": user_speaker, "map_": map_}  # fmt: skip
-    with working("reading ...", quiet=quiet):
+    with working("reading ...", quiet=delivery.quiet):
         text = redacted(
-            files, output, names=names, entities=entities, reading=reading, force=force,
-            show=printed(print_),
-        )  # fmt: skip
+            files,
+            own.output,
+            names=own.names,
+            entities=own.entities,
+            reading=reading,
+            force=delivery.force,
+            show=printed(delivery.print),
+        )
     out(text)
 
 

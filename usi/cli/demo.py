@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from usi.cli.console import note, out, working
-from usi.cli.options import Force, Quiet
+from usi.cli.flags import flags_of, only
+from usi.options import Delivery, DemoOptions
 
 if TYPE_CHECKING:
     from usi.cli.score import Request
@@ -17,23 +16,10 @@ if TYPE_CHECKING:
     from usi.scoring.scorecard import Scorecard
 
 
+@flags_of("demo")
 def command(
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="DIR",
-            show_default=False,
-            help="Folder of the report (default: reports/demo).",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option("--seed", show_default=False, help="Another draw (default: 7)."),
-    ] = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: DemoOptions,
+    delivery: Annotated[Delivery, only("force", "quiet")],
 ) -> None:
     """Build a synthetic population, score and gate its simulators, write a report.
 
@@ -51,7 +37,6 @@ def command(
     import tempfile
     from dataclasses import replace
 
-    from usi.cli.options import pick
     from usi.cli.score import Request, scored, write
     from usi.cli.settings import find_workspace
     from usi.decisions.criteria import tier
@@ -60,37 +45,34 @@ def command(
     from usi.report import view
 
     workspace = find_workspace()
-    own = workspace.settings.demo
-    place = folder or workspace.root / (own.output or "reports/demo")
+    place = own.output or workspace.root / "reports" / "demo"
     outputs = tuple(place / f"scorecard.{form}" for form in ("json", "md", "html"))
     published = tuple(place / f"published.{form}" for form in ("json", "md"))
     verdicts = tuple(place / f"verdict.{form}" for form in ("json", "md"))
-    chosen = pick(seed, own.seed, 7) or 0
     with tempfile.TemporaryDirectory(prefix="usi-demo-") as made:
-        with working("drawing a synthetic population ...", quiet=quiet):
-            phantom = build_phantom(made, seed=chosen, simulators=(*DEMO_SIMULATORS, near()))
+        with working("drawing a synthetic population ...", quiet=delivery.quiet):
+            phantom = build_phantom(made, seed=own.seed, simulators=(*DEMO_SIMULATORS, near()))
         requests = [
             Request(
                 simulators=tuple(map(str, phantom.simulators.values())),
-                human=str(phantom.human),
-                profile=profile,
-                surveys=str(phantom.surveys),
+                choices={"human": str(phantom.human), "profile": profile},
+                options={"surveys": str(phantom.surveys)},
                 outputs=files,
-                force=force,
+                force=delivery.force,
                 plain=True,
                 alone=profile != "robust",
             )
             for profile, files in (("robust", outputs), ("tau-usi", published))
         ]
-        _claim(requests, verdicts, force=force)
-        done = [scored(request, quiet=quiet) for request in requests]
+        _claim(requests, verdicts, force=delivery.force)
+        done = [scored(request, quiet=delivery.quiet) for request in requests]
         done[0] = replace(done[0], verdict=gate_scorecard(done[0].card, tier("B")))
         pairs = zip(done, requests, strict=True)
-        written = [path for d, r in pairs for path in write(d, r, quiet=quiet)]
+        written = [path for d, r in pairs for path in write(d, r, quiet=delivery.quiet)]
     robust, plain = (each.card for each in done)
-    verdict = _gated(robust, done[0].verdict, verdicts, force=force)
+    verdict = _gated(robust, done[0].verdict, verdicts, force=delivery.force)
     for path in (*written, *verdicts):
-        note(f"written: {path}", quiet=quiet)
+        note(f"written: {path}", quiet=delivery.quiet)
     out(f"SYNTHETIC demo report: {outputs[-1]}\n")
     ceiling, by_robust, worst = view.headline(robust)
     lines = [f"{by_robust} {view.order(plain)}", f"{ceiling} {worst}", verdict]

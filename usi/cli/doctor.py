@@ -12,12 +12,13 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from usi._version import __version__
 from usi.cli.console import out, printed
-from usi.cli.options import Print, Printed
+from usi.cli.flags import flags, only
 from usi.errors import UsiError
+from usi.options import Delivery
 from usi.report.text import printable
 
 State = Literal["ok", "absent", "wrong"]
@@ -114,8 +115,8 @@ def _workspace(start: Path | None) -> Iterator[Finding]:
             "none under human_corpus/",
             "put one there, or name a file with --human; usi demo needs none",
         )
-    human = workspace.settings.score.human
-    if human and human not in names and not Path(workspace.path(human) or human).exists():
+    human = workspace.settings.of("score").get("human")
+    if human and human not in names and not Path(workspace.path(human)).exists():
         yield Finding(
             "wrong",
             "settings score.human",
@@ -134,7 +135,10 @@ def _version(module: str) -> str:
 BAD = 2
 
 
-def command(print_: Print = Printed.AUTO) -> None:
+@flags
+def command(
+    delivery: Annotated[Delivery, only("print")],
+) -> None:
     """Say what is installed, found and wrong, with what to do about it.
 
     Exit code 0 where nothing is wrong, else 2. An extra that is not installed is not wrong.
@@ -147,11 +151,11 @@ def command(print_: Print = Printed.AUTO) -> None:
 
     findings = diagnose()
     bad = any(item.state == "wrong" for item in findings)
-    choice = printed(print_)
-    if choice is Printed.JSON:
+    choice = printed(delivery.print)
+    if choice == "json":
         data = {"ok": not bad, "findings": [item.to_dict() for item in findings]}
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    elif choice is Printed.TABLE:
+    elif choice == "table":
         for item in findings:
             out(printable(f"{item.state:8} {item.what}: {item.detail}") + "\n")
             if item.hint:

@@ -6,10 +6,18 @@ from typing import Annotated
 
 import typer
 
-from usi.cli import success
+from usi.cli.deliver import deliver
+from usi.cli.flags import Files, flags, only, without
 from usi.cli.guard import guarded
-from usi.cli.options import Files, Force, Format, Name, Outputs, Print, Printed
 from usi.cli.verbs import reflow
+from usi.options import (
+    BootstrapOptions,
+    Delivery,
+    DomainCheckOptions,
+    DomainResultsOptions,
+    DomainShowOptions,
+    LoadOptions,
+)
 
 FAILED = 1
 _HELP = """List, show and check domains; say what runs over them came to.
@@ -38,7 +46,10 @@ Domain = Annotated[
 
 @app.command(name="list")
 @guarded
-def list_(show: Print = Printed.AUTO) -> None:
+@flags
+def list_(
+    delivery: Annotated[Delivery, only("print")],
+) -> None:
     """List the embedded domains.
 
     \b
@@ -54,21 +65,16 @@ def list_(show: Print = Printed.AUTO) -> None:
     )
     head = ("domain", "title", "tasks", "tools", "fingerprint")
     listed = [dict(zip(head, row, strict=True)) for row in rows]
-    success.deliver(
-        {"domains": listed}, (Grid("Domains", head, rows),), outputs=None, show=show, force=False
-    )
+    deliver({"domains": listed}, (Grid("Domains", head, rows),), delivery=delivery)
 
 
 @app.command()
 @guarded
+@flags
 def show(
     domain: Domain,
-    task: Annotated[
-        str | None,
-        typer.Option("--task", metavar="TASK", help="One task whole.", show_default=False),
-    ] = None,
-    policy: Annotated[bool, typer.Option("--policy", help="Print the rule book only.")] = False,
-    show_: Print = Printed.AUTO,
+    own: DomainShowOptions,
+    delivery: Annotated[Delivery, only("print")],
 ) -> None:
     """Show a domain: tasks, tools, rules; one task with its goal; or the rule book.
 
@@ -83,23 +89,25 @@ def show(
     from usi.simulate.domains.report import domain_data, domain_grids, task_data, task_grids
 
     found = load_domain(domain)
-    if policy:
+    if own.policy:
         from usi.report.text import printable
 
         say.out(printable(found.policy, newlines=True))
         return
-    if task is not None:
-        one = found.task(task)
+    if own.task is not None:
+        one = found.task(own.task)
         data, grids = task_data(found, one), task_grids(found, one)
     else:
         data, grids = domain_data(found), domain_grids(found)
-    success.deliver(data, grids, outputs=None, show=show_, force=False)
+    deliver(data, grids, delivery=delivery)
 
 
 @app.command()
 @guarded
+@flags
 def difficulty(
-    domain: Domain, output: Outputs = None, show_: Print = Printed.AUTO, force: Force = False
+    domain: Domain,
+    delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
     """Write the a-priori success rate of each task, for usi score --difficulty FILE.
 
@@ -122,25 +130,16 @@ def difficulty(
     }
     rows = tuple((task, f"{rate:g}") for task, rate in rates.items())
     grid = Grid("A-priori success", ("task", "rate"), rows)
-    success.deliver(data, (grid,), outputs=output, show=show_, force=force)
+    deliver(data, (grid,), delivery=delivery)
 
 
 @app.command()
 @guarded
+@flags
 def check(
     domain: Domain,
-    runs: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--runs",
-            metavar="FILE",
-            show_default=False,
-            help="Recorded runs (files or folders); lists tasks that always or never succeed.",
-        ),
-    ] = None,
-    output: Outputs = None,
-    show_: Print = Printed.AUTO,
-    force: Force = False,
+    own: DomainCheckOptions,
+    delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
     """Check that a domain grades what it should.
 
@@ -159,42 +158,27 @@ def check(
 
     found = load_domain(domain)
     tasks = without = None
-    if runs:
-        tasks = task_runs(runs, found)
+    if own.runs:
+        tasks = task_runs(own.runs, found)
         tried = {task.task.removeprefix(f"{found.name}_") for task in tasks}
         without = [task.id for task in found.tasks if task.id not in tried]
     checked = check_domain(found)
     data = {"ok": checked.ok, "check": checked, "runs": tasks, "tasks_without_runs": without}
     grids = check_grids(checked, tasks, without or ())
-    success.deliver(data, grids, outputs=output, show=show_, force=force)
+    deliver(data, grids, delivery=delivery)
     if not checked.ok:
         raise typer.Exit(FAILED)
 
 
 @app.command()
 @guarded
+@flags
 def results(
     files: Files,
-    k: Annotated[
-        str, typer.Option("-k", metavar="K,K,...", help="Values of k, separated by commas.")
-    ] = "1,2,4",
-    regrade: Annotated[
-        str | None,
-        typer.Option(
-            "--regrade",
-            metavar="DOMAIN",
-            show_default=False,
-            help="Grade recorded conversations anew by this domain (their tool calls run again).",
-        ),
-    ] = None,
-    success_at: success.Threshold = 1.0,
-    replicates: success.Replicates = 2000,
-    seed: success.Seed = 7,
-    name: Name = None,
-    format: Format = None,  # noqa: A002  (the option's name is the interface)
-    output: Outputs = None,
-    show_: Print = Printed.AUTO,
-    force: Force = False,
+    own: DomainResultsOptions,
+    bootstrap: BootstrapOptions,
+    reading: Annotated[LoadOptions, only("name", "format")],
+    delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
     """Say what runs came to, for each simulator.
 
@@ -208,21 +192,18 @@ def results(
       usi domain results runs/terse.jsonl --regrade service_desk
     """
     from usi.cli.passk import parse_ks
-    from usi.loading import LoadOptions
     from usi.simulate.domains import load_domain
     from usi.simulate.report import results_grids
     from usi.simulate.results import read_results
 
-    ks = parse_ks(k)
+    ks = parse_ks(own.k)
     found = read_results(
         files,
         ks=ks,
-        options=LoadOptions(format=format, name=name),
-        regrade=None if regrade is None else load_domain(regrade),
-        threshold=success_at,
-        replicates=replicates,
-        seed=seed,
+        options=reading,
+        regrade=None if own.regrade is None else load_domain(own.regrade),
+        threshold=bootstrap.success_at,
+        replicates=bootstrap.replicates,
+        seed=bootstrap.seed,
     )
-    success.deliver(
-        {"simulators": found}, results_grids(found), outputs=output, show=show_, force=force
-    )
+    deliver({"simulators": found}, results_grids(found), delivery=delivery)

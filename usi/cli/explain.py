@@ -7,14 +7,16 @@ from typing import Annotated
 import typer
 
 from usi.cli.console import out, printed
-from usi.cli.options import Print, Printed
+from usi.cli.flags import flags, only
+from usi.options import Delivery
 
 
+@flags
 def command(
     signature: Annotated[
         str, typer.Argument(metavar="SIGNATURE", help="Long or short form; quote it for the shell.")
     ],
-    print_: Print = Printed.AUTO,
+    delivery: Annotated[Delivery, only("print")],
 ) -> None:
     """Read a signature back in plain words.
 
@@ -30,9 +32,9 @@ def command(
     from usi.provenance import explain, parse
 
     parsed = parse(signature)
-    choice = printed(print_)
-    if choice is Printed.JSON:
+    choice = printed(delivery.print)
+    if choice == "json":
         fields = {"index": parsed.index, **parsed.fields}
         out(json.dumps(fields, indent=2, ensure_ascii=False) + "\n")
-    elif choice is Printed.TABLE:
+    elif choice == "table":
         out("".join(f"{line}\n" for line in explain(parsed)))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from usi.cli.console import console, note, out, printed
-from usi.cli.options import Print, Printed
+from usi.cli.flags import flags, only
+from usi.options import Delivery
 
 
-def command(print_: Print = Printed.AUTO) -> None:
+@flags
+def command(
+    delivery: Annotated[Delivery, only("print")],
+) -> None:
     """List the transcript formats that usi reads, and what each can and cannot carry.
 
     The format is chosen by what a file holds, never by its name; --format overrides that. Files,
@@ -25,10 +29,10 @@ def command(print_: Print = Printed.AUTO) -> None:
     from usi.loading.registry import registry
 
     found = registry()
-    choice = printed(print_)
-    if choice is Printed.JSON:
+    choice = printed(delivery.print)
+    if choice == "json":
         out(json.dumps(_rows(), indent=2) + "\n")
-    elif choice is Printed.TABLE:
+    elif choice == "table":
         console().print(_table(_rows()))
         console().print(
             "● carried, · not: what the agent says, tool calls, task ids, runs, how it ended, "

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from usi.cli.options import ExitZero, Force, Outputs, Print, Printed, Quiet
+from usi.cli.flags import flags
 from usi.errors import UsageError
+from usi.options import Delivery, GateOptions
 
 if TYPE_CHECKING:
     from usi.decisions.criteria import Criteria
@@ -91,17 +92,15 @@ class Decision:
         """Gate the scorecard that was made just now."""
         return None if self.criteria is None else gate_fresh(card, self.criteria)
 
-    def show_card(self, show: Printed) -> Printed:
+    def show_card(self, show: str) -> str:
         """Keep the scorecard off a stdout that holds the verdict as JSON."""
         from usi.cli.console import printed
 
-        if self.criteria is not None and printed(show) is Printed.JSON:
-            return Printed.NONE
+        if self.criteria is not None and printed(show) == "json":
+            return "none"
         return show
 
-    def deliver(
-        self, verdict: Verdict | None, *, show: Printed, quiet: bool, exit_zero: bool
-    ) -> None:
+    def deliver(self, verdict: Verdict | None, *, show: str, quiet: bool, exit_zero: bool) -> None:
         """Write and print the verdict, and end with its exit code."""
         if verdict is not None:
             deliver(
@@ -231,7 +230,7 @@ def deliver(
     verdict: Verdict,
     *,
     outputs: Sequence[Path],
-    show: Printed,
+    show: str,
     force: bool,
     quiet: bool,
     exit_zero: bool,
@@ -254,9 +253,9 @@ def deliver(
     }
     files.write_all({path: files.text(makers[form]()) for path, form in forms.items()})
     match say.printed(show):
-        case Printed.TABLE:
+        case "table":
             say.out(verdict.to_text())
-        case Printed.JSON:
+        case "json":
             say.out(verdict.to_json())
             say.note(verdict.to_text().rstrip("\n"), quiet=quiet)
         case _:
@@ -269,9 +268,7 @@ def deliver(
         say.note(f"--exit-zero: exit code {verdict.exit_code} is not used", quiet=quiet)
 
 
-_REGRESSION = "Regression"
-
-
+@flags
 def command(
     scorecard: Annotated[
         str,
@@ -281,76 +278,8 @@ def command(
             show_default=False,
         ),
     ],
-    criteria: Annotated[
-        str | None,
-        typer.Option(
-            "--criteria",
-            metavar="gate.toml",
-            help="Criteria file; default: the table gate of usi.toml.",
-            show_default=False,
-        ),
-    ] = None,
-    tier: Annotated[
-        str | None,
-        typer.Option("--tier", metavar="A|B|C", help="A tier as shipped.", show_default=False),
-    ] = None,
-    simulator: Annotated[
-        str | None,
-        typer.Option("--simulator", metavar="NAME", help="Decide on this one.", show_default=False),
-    ] = None,
-    family_size: Annotated[
-        int | None,
-        typer.Option(
-            "--family-size",
-            min=1,
-            metavar="M",
-            show_default=False,
-            help="M candidates are tried and any that passes is accepted: bounds at 5 %/M.",
-        ),
-    ] = None,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of", metavar="DATE", help="Day that max_age_days counts to.", show_default=False
-        ),
-    ] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            "--baseline",
-            metavar="OLD.json",
-            help="Scorecard of the version accepted last.",
-            rich_help_panel=_REGRESSION,
-            show_default=False,
-        ),
-    ] = None,
-    anchor: Annotated[
-        Path | None,
-        typer.Option(
-            "--anchor",
-            metavar="FIRST.json",
-            help="Scorecard of the version accepted first.",
-            rich_help_panel=_REGRESSION,
-            show_default=False,
-        ),
-    ] = None,
-    margin: Annotated[
-        float,
-        typer.Option(
-            "--margin", help="Largest drop of USI-R allowed.", rich_help_panel=_REGRESSION
-        ),
-    ] = 5.0,
-    component_margin: Annotated[
-        float,
-        typer.Option(
-            "--component-margin", help="The same for a component.", rich_help_panel=_REGRESSION
-        ),
-    ] = 10.0,
-    output: Outputs = None,
-    show: Print = Printed.AUTO,
-    force: Force = False,
-    quiet: Quiet = False,
-    exit_zero: ExitZero = False,
+    own: GateOptions,
+    delivery: Delivery,
 ) -> None:
     """Block or admit a simulator by its bounds.
 
@@ -362,15 +291,22 @@ def command(
 
     verdict = gate_file(
         scorecard,
-        criteria=criteria,
-        tier=tier,
-        simulator=simulator,
-        family_size=family_size,
-        as_of=as_of,
-        baseline=baseline,
-        anchor=anchor,
-        margins=(margin, component_margin),
-        outputs=output or (),
-        force=force,
+        criteria=own.criteria,
+        tier=own.tier,
+        simulator=own.simulator,
+        family_size=own.family_size,
+        as_of=own.as_of,
+        baseline=own.baseline,
+        anchor=own.anchor,
+        margins=(own.margin, own.component_margin),
+        outputs=delivery.output,
+        force=delivery.force,
     )
-    deliver(verdict, outputs=output or (), show=show, force=force, quiet=quiet, exit_zero=exit_zero)
+    deliver(
+        verdict,
+        outputs=delivery.output,
+        show=delivery.print,
+        force=delivery.force,
+        quiet=delivery.quiet,
+        exit_zero=delivery.exit_zero,
+    )

@@ -12,8 +12,9 @@ from typing import Annotated
 import typer
 
 from usi.cli.console import note
-from usi.cli.options import Quiet
+from usi.cli.flags import flags, only
 from usi.errors import UsageError
+from usi.options import Delivery
 
 _FILES = {
     "usi.toml": "usi.toml",
@@ -46,11 +47,12 @@ def make(folder: Path) -> list[tuple[Path, bool]]:
     return done
 
 
+@flags
 def command(
+    delivery: Annotated[Delivery, only("quiet")],
     folder: Annotated[
         Path, typer.Argument(metavar="[DIR]", help="Where; made where it does not exist.")
     ] = Path(),
-    quiet: Quiet = False,
 ) -> None:
     """Make a workspace: human_corpus/, simulators/, reports/ and usi.toml with comments.
 
@@ -62,5 +64,5 @@ def command(
     """
 
     for path, made in make(folder):
-        note(f"{'made' if made else 'kept'}  {path}", quiet=quiet)
-    note("Next: put a human reference into human_corpus/ and run: usi doctor", quiet=quiet)
+        note(f"{'made' if made else 'kept'}  {path}", quiet=delivery.quiet)
+    note("Next: put a human reference into human_corpus/ and run: usi doctor", quiet=delivery.quiet)

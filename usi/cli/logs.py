@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from usi.cli.console import note, out, printed, working
+from usi.cli.flags import flags, without
 from usi.cli.guard import guarded
-from usi.cli.options import ExitZero, Force, Outputs, Print, Printed, Quiet, SideName
 from usi.cli.verbs import reflow
+from usi.options import Delivery, LogFileOptions, LogsFeaturesOptions, LogsJointOptions
 
 if TYPE_CHECKING:
     from usi.logs import LogConfig, LogNotes
@@ -40,27 +41,6 @@ Logs = Annotated[
         help="Files of one log, folders or archives; - reads stdin.",
     ),
 ]  # fmt: skip
-Config = Annotated[
-    str | None,
-    typer.Option(
-        "--config", "-c", metavar="PRESET|FILE.toml", show_default=False,
-        help="A preset (servicenow, uci-incident, bpic2013) or a configuration file.",
-    ),
-]  # fmt: skip
-Zone = Annotated[
-    str | None,
-    typer.Option(
-        "--timezone", metavar="ZONE", show_default=False,
-        help="Zone of times that carry none, and of the calendar, such as Europe/Paris.",
-    ),
-]  # fmt: skip
-NoClasses = Annotated[
-    bool,
-    typer.Option(
-        "--no-classes",
-        help="Go on without a class map: waiting, reopening, outcome stay undefined.",
-    ),
-]  # fmt: skip
 
 app = typer.Typer(
     name="logs",
@@ -71,8 +51,10 @@ app = typer.Typer(
 )
 
 
+@flags
 def suggest(
-    files: Logs, outputs: Outputs = None, force: Force = False, quiet: Quiet = False
+    files: Logs,
+    delivery: Annotated[Delivery, without("print", "exit_zero")],
 ) -> None:
     """Write a first draft of a log's configuration, for a person to correct.
 
@@ -81,30 +63,29 @@ def suggest(
 
     Example: usi logs suggest tickets.csv -o tickets.toml
     """
-    from usi.cli.options import sources
+    from usi.cli.inputs import sources
     from usi.logs.suggest import suggest as draft_of
     from usi.report import files as report_files
 
-    forms = report_files.claim(outputs or [], known=(".toml",), force=force, inputs=sources(files))
-    with working("reading ...", quiet=quiet):
+    forms = report_files.claim(
+        delivery.output, known=(".toml",), force=delivery.force, inputs=sources(files)
+    )
+    with working("reading ...", quiet=delivery.quiet):
         draft = draft_of(list(files))
     report_files.write_all({path: report_files.raw(draft.text.encode()) for path in forms})
     if not forms:
         out(draft.text)
     for text in draft.unsure:
-        note(f"to decide: {text}", quiet=quiet)
+        note(f"to decide: {text}", quiet=delivery.quiet)
     for path in forms:
-        note(f"written: {path}", quiet=quiet)
+        note(f"written: {path}", quiet=delivery.quiet)
 
 
+@flags
 def validate(
     files: Logs,
-    config: Config = None,
-    timezone: Zone = None,
-    no_classes: NoClasses = False,
-    print_: Print = Printed.AUTO,
-    quiet: Quiet = False,
-    exit_zero: ExitZero = False,
+    own: LogFileOptions,
+    delivery: Annotated[Delivery, without("output", "force")],
 ) -> None:
     """Say what a log holds and what is odd or wrong in it; score nothing.
 
@@ -118,49 +99,30 @@ def validate(
     problem: UsiError | None = None
     found: LogNotes | None = None
     try:
-        with working("reading ...", quiet=quiet):
-            run = _run(files, config, timezone, "human", None, no_classes)
+        with working("reading ...", quiet=delivery.quiet):
+            run = _run(files, own.config, own.timezone, "human", None, own.no_classes)
             for _ in run.blocks():
                 pass
         found = run.notes
     except UsiError as error:
         problem = error
-    if printed(print_) is Printed.JSON:
+    if printed(delivery.print) == "json":
         data: dict[str, Any] = {"ok": problem is None}
         data |= {"problems": str(problem).splitlines()} if found is None else found.to_dict()
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    elif found is not None and printed(print_) is Printed.TABLE:
+    elif found is not None and printed(delivery.print) == "table":
         out(_text(found))
     if problem is not None:
         note(f"usi: error: {problem}")
-        if not exit_zero:
+        if not delivery.exit_zero:
             raise SystemExit(BAD_INPUT)
 
 
+@flags
 def features(
     files: Logs,
-    side: Annotated[
-        SideName, typer.Option("--side", show_default=False, help="Real log (human) or simulated.")
-    ],
-    config: Config = None,
-    timezone: Zone = None,
-    no_classes: NoClasses = False,
-    horizon: Annotated[
-        float | None,
-        typer.Option(
-            "--horizon",
-            metavar="HOURS",
-            show_default=False,
-            help="Look at so many hours of every case, and leave out cases seen for less.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="LABEL", help="Name of the log.", show_default=False),
-    ] = None,
-    outputs: Outputs = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: LogsFeaturesOptions,
+    delivery: Annotated[Delivery, without("print", "exit_zero")],
 ) -> None:
     """Compute the features of a log, one row a case, in memory that does not grow with it.
 
@@ -171,20 +133,22 @@ def features(
     """  # fmt: skip
     import tempfile
 
-    from usi.cli.options import sources
+    from usi.cli.inputs import sources
     from usi.extraction.table import VALUE_SUFFIXES, read_blocks, write_stream, write_values
     from usi.report import files as report_files
 
     table = ".sessions.parquet"
     forms = report_files.claim(
-        outputs or [], known=(*VALUE_SUFFIXES, table), force=force, inputs=sources(files)
+        delivery.output, known=(*VALUE_SUFFIXES, table), force=delivery.force, inputs=sources(files)
     )
-    whose = "human" if side is SideName.HUMAN else "simulated"
+    whose = own.side
     with (
         tempfile.TemporaryDirectory(prefix="usi-log-") as folder,
-        working("reading ...", quiet=quiet),
+        working("reading ...", quiet=delivery.quiet),
     ):
-        run = _run(files, config, timezone, whose, name, no_classes, horizon=horizon)
+        run = _run(
+            files, own.config, own.timezone, whose, own.name, own.no_classes, horizon=own.horizon
+        )
         kept = Path(folder, "cases.sessions.parquet")
         rows = write_stream(
             run.blocks(), kept, profile="log", synthetic=run.notes.synthetic, settings=run.settings
@@ -199,43 +163,19 @@ def features(
 
             for block in read_blocks(kept):
                 out(values_of(block, get_profile("log")).write_ndjson())
-    note(f"{rows:,} cases of {run.notes.events:,} events, {run.settings}", quiet=quiet)
+    note(f"{rows:,} cases of {run.notes.events:,} events, {run.settings}", quiet=delivery.quiet)
     for path in forms:
-        note(f"written: {path}", quiet=quiet)
+        note(f"written: {path}", quiet=delivery.quiet)
 
 
+@flags
 def joint(
     chat: Annotated[
         Path, typer.Argument(metavar="CHAT.json", help="Scorecard of the conversations.")
     ],
     log: Annotated[Path, typer.Argument(metavar="LOG.json", help="Scorecard of the log.")],
-    simulator: Annotated[
-        str | None,
-        typer.Option(
-            "--simulator",
-            metavar="NAME",
-            show_default=False,
-            help="Which, where there are several.",
-        ),
-    ] = None,
-    log_simulator: Annotated[
-        str | None,
-        typer.Option(
-            "--log-simulator",
-            metavar="NAME",
-            show_default=False,
-            help="Its name in the log's card, where it has another there.",
-        ),
-    ] = None,
-    case: Annotated[
-        str,
-        typer.Option(
-            "--case", metavar="COLUMN", help="Column of the conversations that holds the case id."
-        ),
-    ] = "session_id",
-    outputs: Outputs = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: LogsJointOptions,
+    delivery: Annotated[Delivery, without("print", "exit_zero")],
 ) -> None:
     """Put a simulator's scorecards of conversations and of its log side by side.
 
@@ -254,7 +194,7 @@ def joint(
     from usi.scoring.scorecard import Scorecard
 
     forms = report_files.claim(
-        outputs or [], known=(".md", ".json"), force=force, inputs=[chat, log]
+        delivery.output, known=(".md", ".json"), force=delivery.force, inputs=[chat, log]
     )
     cards = [Scorecard.read(path) for path in (chat, log)]
     for path, card, is_log in zip((chat, log), cards, (False, True), strict=True):
@@ -262,10 +202,10 @@ def joint(
         if (of is not None and of.subject == "logs") is not is_log:
             kind = "a log" if is_log else "conversations"
             raise UsageError(f"{path} is no scorecard of {kind} (profile {card.profile})")
-    one = pick_simulator(cards[0], simulator, str(chat))
+    one = pick_simulator(cards[0], own.simulator, str(chat))
     same = one.name if any(p.name == one.name for p in cards[1].simulators) else None
-    other = pick_simulator(cards[1], log_simulator or same, str(log))
-    found = joined(_own_rows(chat, one.name), _own_rows(log, other.name), case=case)
+    other = pick_simulator(cards[1], own.log_simulator or same, str(log))
+    found = joined(_own_rows(chat, one.name), _own_rows(log, other.name), case=own.case)
     both = (cards[0], cards[1])
     made = {".md": to_markdown, ".json": to_json}
     report_files.write_all(
@@ -277,7 +217,7 @@ def joint(
     if not forms:
         out(to_markdown(*both, one, other, found))
     for path in forms:
-        note(f"written: {path}", quiet=quiet)
+        note(f"written: {path}", quiet=delivery.quiet)
 
 
 def _own_rows(card: Path, simulator: str) -> Any:

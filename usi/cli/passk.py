@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from usi.cli import success
-from usi.cli.options import (
-    Domain,
-    Files,
-    Flip,
-    Force,
-    Format,
-    Map,
-    Name,
-    Outputs,
-    Print,
-    Printed,
-    UserRole,
-    UserSpeaker,
-)
+from usi.cli.deliver import deliver
+from usi.cli.flags import Files, flags, without
 from usi.errors import UsageError
+from usi.options import BootstrapOptions, Delivery, LoadOptions, PasskOptions
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
@@ -35,24 +21,13 @@ def parse_ks(text: str) -> tuple[int, ...]:
     return ks
 
 
+@flags
 def command(
     files: Files,
-    k: Annotated[
-        str, typer.Option("-k", metavar="K,K,...", help="Values of k, separated by commas.")
-    ] = "1,2,4,8",
-    success_at: success.Threshold = 1.0,
-    replicates: success.Replicates = 2000,
-    seed: success.Seed = 7,
-    domain: Domain = None,
-    name: Name = None,
-    format: Format = None,  # noqa: A002  (the option's name is the interface)
-    user_role: UserRole = None,
-    user_speaker: UserSpeaker = None,
-    flip: Flip = False,
-    map_: Map = None,
-    output: Outputs = None,
-    show: Print = Printed.AUTO,
-    force: Force = False,
+    own: PasskOptions,
+    bootstrap: BootstrapOptions,
+    reading: Annotated[LoadOptions, without("max_record")],
+    delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
     """Estimate pass^k: the chance that k trials of a task all succeed.
 
@@ -63,21 +38,11 @@ def command(
 
     Example: usi passk results.json -k 1,2,4
     """
-    ks = parse_ks(k)
-    from usi.cli.options import load_options
+    ks = parse_ks(own.k)
     from usi.decisions.outcomes import read_outcomes
     from usi.decisions.passk import pass_k
     from usi.report.success import passk_grids
 
-    options = load_options(
-        format_=format,
-        domain=domain,
-        name=name,
-        user_role=user_role,
-        user_speaker=user_speaker,
-        flip=flip,
-        map_=map_,
-    )
-    outcomes = read_outcomes(files, options=options, threshold=success_at)
-    found = pass_k(outcomes, ks, replicates=replicates, seed=seed)
-    success.deliver(found, passk_grids(found), outputs=output, show=show, force=force)
+    outcomes = read_outcomes(files, options=reading, threshold=bootstrap.success_at)
+    found = pass_k(outcomes, ks, replicates=bootstrap.replicates, seed=bootstrap.seed)
+    deliver(found, passk_grids(found), delivery=delivery)

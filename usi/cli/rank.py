@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
-from usi.cli.options import Force, Outputs, Print, Printed
+from usi.cli.flags import flags, without
+from usi.options import Delivery, RankOptions
 
 
+@flags
 def command(
     paths: Annotated[
         list[str],
@@ -16,21 +18,8 @@ def command(
             metavar="DIR...", help="Folders of scorecards, or scorecards.", show_default=False
         ),
     ],
-    alpha: Annotated[
-        float,
-        typer.Option(
-            "--alpha", min=0.001, max=0.5, help="Chance that some rank lies outside its interval."
-        ),
-    ] = 0.05,
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of", metavar="DATE", help="Day that expiry counts to.", show_default=False
-        ),
-    ] = None,
-    output: Outputs = None,
-    show: Print = Printed.AUTO,
-    force: Force = False,
+    own: RankOptions,
+    delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
     """Rank simulators with rank intervals and tie groups; people in the first row.
 
@@ -42,7 +31,7 @@ def command(
       usi rank reports/
       usi rank reports/ -o leaderboard.html -o leaderboard.md --as-of 2026-12-01
     """  # fmt: skip
-    from usi.cli import success
+    from usi.cli.deliver import deliver
     from usi.decisions.tables import find_scorecards, rank_files
     from usi.report.compared import ranking_grids
 
@@ -51,13 +40,11 @@ def command(
 
         return render(found)
 
-    found = rank_files(paths, alpha=alpha, as_of=as_of)
-    success.deliver(
+    found = rank_files(paths, alpha=own.alpha, as_of=own.as_of)
+    deliver(
         found,
         ranking_grids(found),
-        outputs=output,
-        show=show,
-        force=force,
+        delivery=delivery,
         page=page,
         inputs=find_scorecards(paths),
     )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from usi.cli.options import Force, Outputs, Quiet
+from usi.cli.flags import flags, without
 from usi.errors import UsageError
+from usi.options import Delivery, ReportOptions
 
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 FORMS = (".html", ".md", ".csv", ".svg", ".badge.json", ".summary.json")
 
 
+@flags
 def command(
     scorecard: Annotated[
         Path,
@@ -27,50 +29,8 @@ def command(
             metavar="SCORECARD", help="From usi score -o card.json.", show_default=False
         ),
     ],
-    verdict: Annotated[
-        Path | None,
-        typer.Option(
-            "--verdict", metavar="VERDICT.json", help="From usi gate.", show_default=False
-        ),
-    ] = None,
-    gate: Annotated[
-        str | None,
-        typer.Option(
-            "--gate",
-            metavar="A|B|C|gate.toml",
-            help="Gate the scorecard for the report.",
-            show_default=False,
-        ),
-    ] = None,
-    outputs: Outputs = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option(
-            "--figures", metavar="DIR", help="Write every figure there.", show_default=False
-        ),
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--figure",
-            metavar="NAME",
-            show_default=False,
-            help="Only this figure, such as index or SIM.outcome (several times; default: all).",
-        ),
-    ] = None,
-    figure_form: Annotated[
-        str, typer.Option("--figure-form", metavar="svg|png", help="Form of the figures.")
-    ] = "svg",
-    simulator: Annotated[
-        str | None,
-        typer.Option("--simulator", metavar="NAME", help="Whose badge it is.", show_default=False),
-    ] = None,
-    examples: Annotated[
-        bool,
-        typer.Option("--examples/--no-examples", help="Show texts, where they may be shown."),
-    ] = True,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: ReportOptions,
+    delivery: Annotated[Delivery, without("print", "exit_zero")],
 ) -> None:
     """Write a report of a scorecard: a page, Markdown, a table, figures, a badge.
 
@@ -89,29 +49,29 @@ def command(
     from usi.report.figures.model import FORMS as FIGURE_FORMS
     from usi.scoring.scorecard import Scorecard
 
-    if not outputs and figures is None:
+    if not delivery.output and own.figures is None:
         raise UsageError("name an output: -o report.html (see: usi report --help)")
-    if figure_form not in FIGURE_FORMS:
-        raise UsageError(f"--figure-form is {figure_form!r}; it must be svg or png")
-    inputs = [path for path in (scorecard, verdict) if path is not None]
-    forms = files.claim(outputs or (), known=FORMS, force=force, inputs=inputs)
+    if own.figure_form not in FIGURE_FORMS:
+        raise UsageError(f"--figure-form is {own.figure_form!r}; it must be svg or png")
+    inputs = [path for path in (scorecard, own.verdict) if path is not None]
+    forms = files.claim(delivery.output, known=FORMS, force=delivery.force, inputs=inputs)
     card = Scorecard.read(scorecard)
-    found = _verdict(card, verdict, gate)
-    beside = read_beside(scorecard, card, examples=examples)
-    if simulator is not None and simulator not in [s.name for s in card.simulators]:
+    found = _verdict(card, own.verdict, own.gate)
+    beside = read_beside(scorecard, card, examples=own.examples)
+    if own.simulator is not None and own.simulator not in [s.name for s in card.simulators]:
         from usi.errors import unknown_name
 
-        raise unknown_name("simulator", simulator, [s.name for s in card.simulators])
+        raise unknown_name("simulator", own.simulator, [s.name for s in card.simulators])
     writers = {
-        path: files.text(_text(form, card, found, beside, simulator))
+        path: files.text(_text(form, card, found, beside, own.simulator))
         for path, form in forms.items()
     }
-    if figures is not None:
-        drawn = _chosen(card, found, beside, tuple(only or ()))
-        writers |= _figures(figures, figure_form, card, drawn, force=force)
+    if own.figures is not None:
+        drawn = _chosen(card, found, beside, tuple(own.figure or ()))
+        writers |= _figures(own.figures, own.figure_form, card, drawn, force=delivery.force)
     files.write_all(writers)
     for path in writers:
-        note(f"written: {path}", quiet=quiet)
+        note(f"written: {path}", quiet=delivery.quiet)
 
 
 def _verdict(card: Scorecard, path: Path | None, gate: str | None) -> Verdict | None:

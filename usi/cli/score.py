@@ -11,56 +11,22 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from usi.cli.log_options import Config as LogConfigFile
-from usi.cli.log_options import Horizon, NoClasses, Preset, Standardise, Zone
-from usi.cli.options import (
-    Domain,
-    ExitZero,
-    Files,
-    Flip,
-    Force,
-    Format,
-    Language,
-    Map,
-    MaxRecord,
-    Name,
-    Outputs,
-    Print,
-    Printed,
-    Profile,
-    Quiet,
-    RunIds,
-    SideName,
-    UserRole,
-    UserSpeaker,
-    pick,
+from usi.cli.flags import Files, Given, flags
+from usi.errors import UsageError, unknown_name
+from usi.options import (
+    Delivery,
+    LogOptions,
+    RobustOptions,
+    ScoreChoices,
+    ScoreOptions,
+    declared,
+    flag_of,
 )
-from usi.cli.robust_options import (
-    By,
-    Cluster,
-    Design,
-    Group,
-    HumanRuns,
-    HumanWhere,
-    OtherAgent,
-    Replicates,
-    SimRuns,
-    SimWhere,
-    Strata,
-    SuccessAt,
-    SurveyDesign,
-    Tasks,
-    TwoSampleTest,
-)
-from usi.errors import UsageError
 
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
-    from usi.options import ScoreOptions
     from usi.pipeline import ScoreResult
     from usi.report.data import Beside
     from usi.scoring.scorecard import Scorecard
@@ -71,39 +37,36 @@ SESSIONS = ".sessions.parquet"
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What the command line asked for; ``None`` is taken from the settings, else the default."""
+    """What is asked of one scoring; what it leaves open is taken from the settings.
+
+    Attributes
+    ----------
+    simulators
+        Files, folders or recorded candidates.
+    choices, options
+        What is said of `ScoreChoices` and `ScoreOptions`, by name.
+    by
+        Columns that a gate's criteria ask for.
+    plain
+        Whether the defaults take the place of the settings of a workspace.
+    alone
+        Whether the files that a report reads are left out.
+    examples
+        Whether texts of transcripts may be kept beside the card and shown in a page.
+    held_out
+        Whether the held-out part of a corpus may be read: where the card is gated at once.
+    outputs, force
+        Files to write, and whether others may be overwritten.
+    """
 
     simulators: tuple[str, ...]
-    human: str | None = None
-    profile: str | None = None
-    surveys: str | None = None
-    difficulty: str | None = None
-    run_ids: str | None = None
-    human_source: str | None = None
-    seed: int | None = None
-    domain: str | None = None
-    name: str | None = None
-    format: str | None = None
-    max_record: str | None = None
-    user_role: str | None = None
-    user_speaker: str | None = None
-    flip: bool = False
-    map: str | None = None
-    robust: Mapping[str, Any] = field(default_factory=dict)
-    """Choices of the profile `robust`, from `usi.cli.robust_options.given`."""
-    log: Mapping[str, Any] | None = None
-    """How operational logs are read; ``None`` for conversations."""
-    subgroups: tuple[str, ...] = ()
-    """Columns that a gate's criteria ask for."""
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
     plain: bool = False
-    """Whether the defaults take the place of the settings of a workspace."""
     alone: bool = False
-    """Whether the files that a report reads are left out."""
     examples: bool = True
-    """Whether texts of transcripts may be kept beside the card and shown in a page."""
     held_out: bool = False
-    """Whether the held-out part of a corpus may be read: where the card is gated at once."""
-    language: str | None = None
     outputs: tuple[Path, ...] = ()
     force: bool = False
 
@@ -183,57 +146,63 @@ def resolved(request: Request) -> tuple[str, str | None, ScoreOptions]:
     Raises
     ------
     UsageError
-        Where no reference is named.
+        Where no reference is named, or options belong to another profile.
     """
-    from usi.cli.options import who_and_where
-    from usi.cli.robust_options import robust_options
-    from usi.cli.settings import ScoreSettings, find_workspace
-    from usi.options import ScoreOptions, parse_size
+    from usi.cli.settings import Workspace, find_workspace, over
+    from usi.scoring.profiles import get_profile
+
+    def settings(workspace: Workspace, group: type[Any]) -> dict[str, Any]:
+        return {} if request.plain else workspace.values(group, "score")
 
     workspace = find_workspace()
-    own = ScoreSettings() if request.plain else workspace.settings.score
-    profile = pick(request.profile, own.profile) if request.log is None else "log"
-    human = pick(request.human, workspace.path(own.human))
-    if human is None:
+    choices = ScoreChoices(**over(settings(workspace, ScoreChoices), request.choices))
+    if choices.human is None:
         raise UsageError("name the human reference: --human CORPUS (a path, or see: usi doctor)")
-    surveys = pick(request.surveys, workspace.path(own.surveys), "auto")
-    given: dict[str, Any] = {
-        "difficulty": _difficulty(pick(request.difficulty, workspace.path(own.difficulty))),
-        "run_ids": pick(request.run_ids, own.run_ids),
-        "human_source": pick(request.human_source, own.human_source),
-        "seed": pick(request.seed, own.seed),
-        "domain": pick(request.domain, own.domain),
-        "format": pick(request.format, own.format),
-        "name": request.name,
-        **(request.log or {}),
-        "held_out": request.held_out,
-        "language": request.language,
-        **robust_options(request.robust, own, profile=profile, subgroups=request.subgroups),
-        **who_and_where(
-            user_role=request.user_role,
-            user_speaker=request.user_speaker,
-            flip=request.flip,
-            map_=request.map,
-        ),
-    }
-    size: str | int | None = request.max_record or own.max_record
-    if size is not None:
-        given["max_record"] = parse_size(str(size))
-    options = ScoreOptions(
-        surveys=None if surveys == "none" else surveys,
-        **{key: value for key, value in given.items() if value is not None},
-    )
-    return human, profile, options
+    own = settings(workspace, ScoreOptions)
+    profile = _profile(request, choices.profile)
+    if profile is not None and get_profile(profile).subject != "logs":
+        own = {name: value for name, value in own.items() if name not in declared(LogOptions)}
+    if not get_profile(profile).has_bounds:
+        robust = declared(RobustOptions).keys() - {"seed"}
+        for name in request.options:
+            if name in robust:
+                raise UsageError(
+                    f"{flag_of(name)} belongs to the profile robust, and {profile} is asked for"
+                )
+        own = {name: value for name, value in own.items() if name not in robust}
+    said = over(own, request.options)
+    if get_profile(profile).has_bounds:
+        said["by"] = tuple(dict.fromkeys((*said.get("by", ()), *request.by)))
+    if said.get("surveys") == "none":
+        said["surveys"] = None
+    _check_difficulty(said.get("difficulty"))
+    return choices.human, profile, ScoreOptions(**said, held_out=request.held_out)
 
 
-def _difficulty(option: str | None) -> str | None:
-    """The option as given, where it is a known word or a file."""
-    if option in (None, "frozen", "self", "none") or Path(option).exists():
-        return option
-    raise UsageError(
-        f"--difficulty {option}: takes frozen, self (tau-usi), none or a JSON file, and there is "
-        "no such file"
-    )
+def _profile(request: Request, named: str | None) -> str | None:
+    """Profile by name; that of logs where the command line says how logs are read."""
+    from usi.logs import preset_names
+    from usi.scoring.profiles import profile_called
+
+    if not request.options.keys() & declared(LogOptions).keys():
+        return named
+    asked = request.choices.get("profile")
+    called = None if asked is None else profile_called(asked)
+    if asked is not None and (called is None or called.subject != "logs"):
+        raise UsageError(f"options of logs were given, and the profile is {asked}")
+    preset = request.options.get("preset")
+    if preset is not None and preset not in preset_names():
+        raise unknown_name("log preset", preset, preset_names())
+    return "log"
+
+
+def _check_difficulty(option: str | None) -> None:
+    """Refuse what is neither a known word nor a file."""
+    if option not in (None, "frozen", "self", "none") and not Path(option).exists():
+        raise UsageError(
+            f"--difficulty {option}: takes frozen, self (tau-usi), none or a JSON file, and there "
+            "is no such file"
+        )
 
 
 def known_forms() -> tuple[str, ...]:
@@ -245,7 +214,7 @@ def known_forms() -> tuple[str, ...]:
 
 def claim(request: Request, human: str, options: ScoreOptions) -> dict[Path, str]:
     """Check all outputs and what is written beside them, before any work."""
-    from usi.cli.options import sources
+    from usi.cli.inputs import sources
     from usi.report import files
     from usi.scoring.aggregate import is_aggregate
 
@@ -278,20 +247,20 @@ def write(done: Scored, request: Request, *, quiet: bool = True) -> list[Path]:
     return list(writers)
 
 
-def deliver(done: Scored, request: Request, *, show: Printed, quiet: bool) -> None:
+def deliver(done: Scored, request: Request, *, show: str, quiet: bool) -> None:
     """Write the files, then print."""
     from usi.cli.console import console, note, out, printed
     from usi.report.table import print_scorecard
 
     written = write(done, request, quiet=quiet)
     choice = printed(show)
-    if choice is Printed.TABLE:
+    if choice == "table":
         print_scorecard(done.card, console())
-    elif choice is Printed.JSON:
+    elif choice == "json":
         out(done.card.to_json())
     for path in written:
         note(f"written: {path}", quiet=quiet)
-    if choice is not Printed.TABLE:
+    if choice != "table":
         for warning in done.card.warnings:
             note(f"note: {warning.message}", quiet=quiet)
     for text in done.result.asides:
@@ -409,122 +378,12 @@ def drop_stale(outputs: Iterable[Path], written: Iterable[Path]) -> None:
                 texts.unlink()
 
 
-_COMPARED = "What is compared"
-
-
+@flags
 def command(
     simulators: Files,
-    human: Annotated[
-        str | None,
-        typer.Option(
-            "--human",
-            metavar="CORPUS",
-            show_default=False,
-            rich_help_panel=_COMPARED,
-            help="The reference: a path, or a name under human_corpus/.",
-        ),
-    ] = None,
-    profile: Profile = None,
-    surveys: Annotated[
-        str | None,
-        typer.Option(
-            "--surveys",
-            metavar="DIR|none",
-            show_default=False,
-            rich_help_panel=_COMPARED,
-            help="Folder with survey_comparable_<label>.json; default: survey_data/ beside CORPUS.",
-        ),
-    ] = None,
-    difficulty: Annotated[
-        str | None,
-        typer.Option(
-            "--difficulty",
-            metavar="frozen|none|FILE",
-            show_default=False,
-            rich_help_panel=_COMPARED,
-            help="Task difficulties: the published map (default), none, JSON; self with tau-usi.",
-        ),
-    ] = None,
-    run_ids: Annotated[
-        RunIds | None,
-        typer.Option(
-            "--run-ids",
-            show_default=False,
-            rich_help_panel=_COMPARED,
-            help="Split ids into task and run: published rule (auto, default), always, never.",
-        ),
-    ] = None,
-    human_source: Annotated[
-        SideName | None,
-        typer.Option(
-            "--human-source",
-            show_default=False,
-            rich_help_panel=_COMPARED,
-            help="How the reference is cleaned; default: by what the file is.",
-        ),
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed",
-            show_default=False,
-            rich_help_panel=_COMPARED,
-            help="Seed of what is drawn at random (tau-usi has the published one).",
-        ),
-    ] = None,
-    gate: Annotated[
-        str | None,
-        typer.Option(
-            "--gate",
-            metavar="A|B|C|gate.toml",
-            show_default=False,
-            rich_help_panel="Decide",
-            help="Gate the scorecard at once (see: usi gate), with its exit codes.",
-        ),
-    ] = None,
-    human_runs: HumanRuns = None,
-    sim_runs: SimRuns = None,
-    human_where: HumanWhere = None,
-    sim_where: SimWhere = None,
-    tasks: Tasks = None,
-    design: Design = None,
-    cluster: Cluster = None,
-    group: Group = None,
-    strata: Strata = None,
-    by: By = None,
-    success_at: SuccessAt = None,
-    other_agent: OtherAgent = False,
-    survey_design: SurveyDesign = None,
-    c2st: TwoSampleTest = None,
-    replicates: Replicates = None,
-    outputs: Outputs = None,
-    examples: Annotated[
-        bool,
-        typer.Option(
-            "--examples/--no-examples",
-            help="Keep sampled texts beside the card and in the page (never where the corpus "
-            "forbids to pass them on).",
-        ),
-    ] = True,
-    force: Force = False,
-    print_: Print = Printed.AUTO,
-    quiet: Quiet = False,
-    exit_zero: ExitZero = False,
-    domain: Domain = None,
-    name: Name = None,
-    format_: Format = None,
-    max_record: MaxRecord = None,
-    user_role: UserRole = None,
-    user_speaker: UserSpeaker = None,
-    flip: Flip = False,
-    map_: Map = None,
-    preset: Preset = None,
-    log_config: LogConfigFile = None,
-    timezone: Zone = None,
-    no_classes: NoClasses = False,
-    horizon: Horizon = None,
-    standardise: Standardise = True,
-    language: Language = None,
+    own: Given[ScoreChoices],
+    options: Given[ScoreOptions],
+    delivery: Delivery,
 ) -> None:
     """Score simulators against a human reference.
 
@@ -541,73 +400,32 @@ def command(
       usi score trials.json --human trials.json --human-runs 0,1 --sim-runs 2,3
       usi score simulated.csv --human tickets.csv --preset servicenow --gate B
     """  # fmt: skip
-    from dataclasses import replace
-
     from usi.cli.console import note
     from usi.cli.gate import after_scoring
-    from usi.cli.log_options import log_choices
-    from usi.cli.robust_options import given
     from usi.errors import NotScorable
 
-    decision = after_scoring(gate, outputs or (), force=force)
+    gate = own.values.get("gate")
+    decision = after_scoring(gate, delivery.output, force=delivery.force)
     request = Request(
         simulators=tuple(simulators),
-        human=human,
-        profile=profile,
-        surveys=surveys,
-        difficulty=difficulty,
-        run_ids=run_ids.value if run_ids else None,
-        human_source=human_source.value if human_source else None,
-        seed=seed,
-        domain=domain,
-        name=name,
-        format=format_,
-        max_record=max_record,
-        user_role=user_role,
-        user_speaker=user_speaker,
-        flip=flip,
-        map=map_,
-        log=log_choices(
-            preset=preset,
-            config=log_config,
-            timezone=timezone,
-            no_classes=no_classes,
-            horizon=horizon,
-            standardise=standardise,
-            profile=profile,
-        ),
-        robust=given(
-            human_runs=human_runs,
-            sim_runs=sim_runs,
-            human_where=human_where,
-            sim_where=sim_where,
-            tasks=tasks,
-            design=design,
-            cluster=cluster,
-            group=group,
-            strata=strata,
-            by=by,
-            success_at=success_at,
-            other_agent=other_agent,
-            survey_design=survey_design,
-            c2st=c2st,
-            replicates=replicates,
-        ),
-        subgroups=decision.subgroups,
+        choices=own.values,
+        options=options.values,
+        by=decision.subgroups,
+        examples=own.values.get("examples", True),
         held_out=gate is not None,
-        language=language,
-        examples=examples,
         outputs=decision.scorecards,
-        force=force,
+        force=delivery.force,
     )
     try:
-        done = scored(request, quiet=quiet)
+        done = scored(request, quiet=delivery.quiet)
         verdict = decision.verdict(done.card)
         done = replace(done, verdict=verdict)
-        deliver(done, request, show=decision.show_card(print_), quiet=quiet)
+        deliver(done, request, show=decision.show_card(delivery.print), quiet=delivery.quiet)
     except NotScorable as error:
-        if not exit_zero:
+        if not delivery.exit_zero:
             raise
         note(f"usi: not scored: {error}")
         return
-    decision.deliver(verdict, show=print_, quiet=quiet, exit_zero=exit_zero)
+    decision.deliver(
+        verdict, show=delivery.print, quiet=delivery.quiet, exit_zero=delivery.exit_zero
+    )

@@ -1,89 +1,70 @@
 """Settings of a workspace: ``usi.toml``, or ``[tool.usi]`` in ``pyproject.toml``.
 
-Command line over file over default. Unknown keys are errors with a suggestion, since a typing
-error that is silently ignored is a wrong score.
+Command line over file over default. The keys are the options that `usi.options` declares, under
+the same names. Unknown keys are errors with a suggestion, since a typing error that is silently
+ignored is a wrong score.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from usi.errors import InputError, unknown_name
+from usi.options import (
+    DemoOptions,
+    FeaturesOptions,
+    LoadOptions,
+    Option,
+    ScoreChoices,
+    ScoreOptions,
+    declared,
+    type_of,
+)
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+G = TypeVar("G")
+
+TABLES: dict[str, tuple[type[Any], ...]] = {
+    "score": (ScoreChoices, ScoreOptions),
+    "features": (FeaturesOptions, LoadOptions),
+    "demo": (DemoOptions,),
+    "load": (LoadOptions,),
+}
+"""Table -> groups of options whose keys it holds: ``[load]`` is of every verb that reads
+transcripts, the others are of the verb of their name and go over it. ``[gate]`` holds criteria as
+a criteria file does."""
+
+USER = frozenset({"user_role", "user_speaker", "flip"})
+"""One choice in three options: who names one of them takes the place of the others."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+def keys_of(table: str) -> dict[str, tuple[type[Any], Option]]:
+    """Keys of a table: name -> the group that declares it, and the declaration."""
+    return {
+        name: (group, about)
+        for group in TABLES[table]
+        for name, about in declared(group).items()
+        if about.key
+    }
 
 
-class ScoreSettings(_Table):
-    """``[score]``: the options of ``usi score`` by the same names, with underscores."""
+@dataclass(frozen=True)
+class Settings:
+    """What stands in the file: values by table and key, only of keys that are there."""
 
-    human: str | None = Field(None, description="path, or a name under human_corpus/")
-    surveys: str | None = Field(None, description="folder, or none")
-    profile: str | None = None
-    difficulty: str | None = Field(None, description="frozen, none, self or a file")
-    run_ids: Literal["auto", "suffix", "none"] | None = None
-    human_source: Literal["human", "simulated"] | None = None
-    domain: str | None = None
-    format: str | None = None
-    max_record: str | int | None = None
-    seed: int | None = None
-    # What only the profile robust knows.
-    design: Literal["auto", "paired", "unpaired"] | None = None
-    tasks: Literal["all", "common"] | None = None
-    human_runs: tuple[str, ...] = ()
-    sim_runs: tuple[str, ...] = ()
-    human_where: tuple[str, ...] = ()
-    sim_where: tuple[str, ...] = ()
-    cluster: str | None = Field(None, description="task, participant or a column")
-    group: str | None = None
-    strata: str | None = None
-    by: tuple[str, ...] = ()
-    success_at: float | None = None
-    other_agent: bool = False
-    survey_design: Literal["same-transcript", "same-task"] | None = None
-    c2st: Literal["off", "fast", "full"] | None = None
-    replicates: int | None = None
+    tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    gate: Mapping[str, Any] = field(default_factory=dict)
 
-
-class FeaturesSettings(_Table):
-    """``[features]``: the options of ``usi features``."""
-
-    profile: str | None = None
-    domain: str | None = None
-    format: str | None = None
-    max_record: str | int | None = None
-
-
-class LoadSettings(_Table):
-    """``[load]``: how transcripts are read, for every verb; ``[load.map]`` names columns."""
-
-    user_role: str | None = None
-    user_speaker: str | None = None
-    flip: bool = False
-    map: dict[str, str] = Field(default_factory=dict)
-
-
-class DemoSettings(_Table):
-    """``[demo]``: the options of ``usi demo``."""
-
-    output: str | None = None
-    seed: int | None = None
-
-
-class Settings(_Table):
-    """The whole file. ``[gate]`` holds criteria as a criteria file does."""
-
-    score: ScoreSettings = ScoreSettings()
-    features: FeaturesSettings = FeaturesSettings()
-    demo: DemoSettings = DemoSettings()
-    load: LoadSettings = LoadSettings()
-    gate: dict[str, Any] = Field(default_factory=dict)
+    def of(self, table: str) -> Mapping[str, Any]:
+        """Values of a table."""
+        return self.tables.get(table, {})
 
 
 @dataclass(frozen=True)
@@ -94,12 +75,59 @@ class Workspace:
     file: Path | None
     settings: Settings
 
-    def path(self, value: str | None) -> str | None:
+    def path(self, value: str) -> str:
         """A path of the settings file is relative to the file, not to the working folder."""
-        if value is None or self.file is None or Path(value).is_absolute():
+        if self.file is None or Path(value).is_absolute():
             return value
         beside = self.root / value
         return str(beside) if beside.exists() else value
+
+    def values(self, group: type[Any], table: str | None) -> dict[str, Any]:
+        """What the settings say of a group of options for the verb of a table."""
+        found: dict[str, Any] = {}
+        for name in ("load", table) if issubclass(group, LoadOptions) else (table,):
+            if name is None:
+                continue
+            keys = keys_of(name)
+            found = over(
+                found,
+                {
+                    key: self._value(*keys[key], key, value)
+                    for key, value in self.settings.of(name).items()
+                    if key in declared(group)
+                },
+            )
+        return found
+
+    def _value(self, group: type[Any], about: Option, key: str, value: Any) -> Any:
+        if isinstance(value, Path):
+            return self.root / value
+        if about.path and isinstance(value, str):
+            return self.path(value)
+        if about.parse is not None and isinstance(value, str):
+            return about.parse(value)
+        return value
+
+
+def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of two layers, the upper one first."""
+    kept = {k: v for k, v in below.items() if not (k in USER and USER & above.keys())}
+    return {**kept, **above}
+
+
+def filled(group: type[G], given: Mapping[str, Any], table: str | None = None) -> G:
+    """A group of options: what was given over the settings over the defaults.
+
+    Parameters
+    ----------
+    group
+        A class of `usi.options`.
+    given
+        Values by name, from the command line.
+    table
+        Table of the settings that belongs to the verb.
+    """
+    return group(**over(find_workspace().values(group, table), given))
 
 
 def find_workspace(start: Path | None = None) -> Workspace:
@@ -130,22 +158,47 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"can't be read as TOML ({error})", file=path.name) from error
 
 
+@cache
+def _models() -> tuple[type[BaseModel], dict[str, type[BaseModel]]]:
+    """What checks a file: the whole, and each table."""
+    from pydantic import ConfigDict, create_model
+
+    strict = ConfigDict(extra="forbid", frozen=True)
+    tables: dict[str, type[BaseModel]] = {}
+    for table in TABLES:
+        fields: dict[str, Any] = {}
+        for name, (group, about) in keys_of(table).items():
+            hint = type_of(group, name)
+            fields[name] = (hint | str if about.parse is not None else hint, None)
+        tables[table] = create_model(f"{table}_table", __config__=strict, **fields)
+    parts: dict[str, Any] = {name: (model, None) for name, model in tables.items()}
+    whole = create_model("settings", __config__=strict, gate=(dict[str, Any], {}), **parts)
+    return whole, tables
+
+
 def _checked(table: Any, file: str, prefix: str = "") -> Settings:
+    from pydantic import ValidationError
+
+    whole, _ = _models()
     try:
-        return Settings.model_validate(table)
+        found = whole.model_validate(table)
     except ValidationError as error:
         raise _explained(error, file, prefix) from None
+    said = {
+        name: {key: getattr(part, key) for key in part.model_fields_set}
+        for name in TABLES
+        if (part := getattr(found, name)) is not None
+    }
+    return Settings(said, getattr(found, "gate"))  # noqa: B009  (made above)
 
 
 def _explained(error: ValidationError, file: str, prefix: str) -> InputError:
+    whole, tables = _models()
     lines = []
     for problem in error.errors(include_url=False):
         place = [str(part) for part in problem["loc"]]
         if problem["type"] == "extra_forbidden":
-            model: type[BaseModel] = Settings
-            for part in place[:-1]:
-                inner = model.model_fields[part].annotation
-                model = inner if isinstance(inner, type) and issubclass(inner, _Table) else model
+            model = whole if len(place) == 1 else tables[place[0]]
             unknown = unknown_name("key", place[-1], list(model.model_fields))
             lines.append(f"{prefix}{'.'.join(place)}: {unknown}")
         else:

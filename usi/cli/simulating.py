@@ -12,6 +12,7 @@ from typing import Any
 from usi.cli.console import note, out
 from usi.errors import InputError, UsageError
 from usi.loading.labels import simulator_label
+from usi.options import CallOptions
 from usi.report.text import printable
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.cache import Cache
@@ -30,29 +31,18 @@ from usi.simulate.user import UserFactory
 ANSWERS = ".answers.sqlite"
 
 
-@dataclass(frozen=True)
-class CallOptions:
-    """What holds for everything that leaves usi."""
-
-    budget: float | None = None
-    budget_tokens: int | None = None
-    per_minute: float | None = None
-    retries: int = 4
-    cache: Path | None = None
-    replay: bool = False
-
-    def runtime(self, folder: Path, spent: Usage | None = None) -> Runtime:
-        """Cache, budget and pace of a run."""
-        path = self.cache or folder / ANSWERS
-        if self.replay and not path.exists():
-            raise UsageError(f"--replay: there is no cache {path}; run without --replay first")
-        return Runtime(
-            cache=Cache(path),
-            ledger=Ledger(Budget(self.budget, self.budget_tokens), spent),
-            replay=self.replay,
-            retries=self.retries,
-            per_minute=self.per_minute,
-        )
+def runtime_of(calls: CallOptions, folder: Path, spent: Usage | None = None) -> Runtime:
+    """Cache, budget and pace of a run."""
+    path = calls.cache or folder / ANSWERS
+    if calls.replay and not path.exists():
+        raise UsageError(f"--replay: there is no cache {path}; run without --replay first")
+    return Runtime(
+        cache=Cache(path),
+        ledger=Ledger(Budget(calls.budget, calls.budget_tokens), spent),
+        replay=calls.replay,
+        retries=calls.retries,
+        per_minute=calls.per_minute,
+    )
 
 
 @dataclass(frozen=True)
@@ -126,7 +116,7 @@ def run(request: Request) -> None:
         for plan in plans:
             runs.append(Run(plan))
         spent = sum((r.spent for r in runs), Usage())
-        runtime = request.calls.runtime(request.folder, spent)
+        runtime = runtime_of(request.calls, request.folder, spent)
         try:
             summaries = []
             for one in runs:
@@ -290,7 +280,7 @@ def judge(
     path = folder / SURVEYS / f"survey_comparable_{name}.json"
     if path.exists() and not force:
         raise UsageError(f"{path} is there already: --force writes it again, or --label another")
-    runtime = calls.runtime(folder)
+    runtime = runtime_of(calls, folder)
     try:
         found = judge_all(
             open_sessions(list(transcripts)), settings, asked, runtime, concurrency=concurrency
@@ -362,7 +352,7 @@ def human(
     opened: list[Runtime] = []
 
     def begin() -> Runtime:
-        opened.append(calls.runtime(folder))
+        opened.append(runtime_of(calls, folder))
         return opened[0]
 
     try:

@@ -7,9 +7,18 @@ from typing import Annotated
 
 import typer
 
+from usi.cli.flags import flags, only
 from usi.cli.guard import guarded
-from usi.cli.options import Force, Printed, Quiet
 from usi.cli.verbs import reflow
+from usi.options import (
+    Delivery,
+    StudyExcludeOptions,
+    StudyExportOptions,
+    StudyForgetOptions,
+    StudyLinksOptions,
+    StudyNewOptions,
+    StudyServeOptions,
+)
 
 _HELP = """Collect talks of people with an agent on a site of your own, as a human corpus.
 
@@ -30,54 +39,16 @@ app = typer.Typer(
 )
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Holds study.toml.")]
-Trial = Annotated[
-    bool,
-    typer.Option(
-        "--trial", help="For testers and scripts: everything that comes of it is marked synthetic."
-    ),
-]
-Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")]
-Port = Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")]
-RootPath = Annotated[
-    str,
-    typer.Option(
-        "--root-path", metavar="PATH", help="Path under which a reverse proxy serves the site."
-    ),
-]
-TrustedProxy = Annotated[
-    str | None,
-    typer.Option(
-        "--trusted-proxy",
-        metavar="ADDRESSES",
-        help="Whose X-Forwarded-For is believed, with commas, such as 127.0.0.1.",
-        show_default=False,
-    ),
-]
 
 
 @app.command(name="new")
 @guarded
+@flags
 def new(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To make.")],
-    agent: Annotated[
-        str, typer.Option("--agent", metavar="A", help="As of usi simulate; no oracle.")
-    ],
-    domain: Annotated[
-        str, typer.Option("--domain", metavar="D", help="Name of a domain, or its folder.")
-    ] = "service_desk",
-    people: Annotated[
-        int, typer.Option("--people", min=1, help="People on each task: batches of the corpus.")
-    ] = 3,
-    each: Annotated[int, typer.Option("--tasks-per-person", min=1, help="Of one person.")] = 4,
-    subset: Annotated[
-        int | None,
-        typer.Option(
-            "--subset", min=1, metavar="N", show_default=False,
-            help="N tasks of the domain, in proportion to their difficulty.",
-        ),
-    ] = None,
-    quiet: Quiet = False,
-) -> None:  # fmt: skip
+    own: StudyNewOptions,
+    delivery: Annotated[Delivery, only("quiet")],
+) -> None:
     """Write study.toml and a consent text to fill in.
 
     Example: usi study new desk --domain service_desk --agent agents/desk.toml --people 3
@@ -87,22 +58,24 @@ def new(
     from usi.study.settings import read_study
 
     for path in new_study(
-        folder, domain=domain, agent=agent, people=people, each=each, subset=subset
+        folder,
+        domain=own.domain,
+        agent=own.agent,
+        people=own.people,
+        each=own.tasks_per_person,
+        subset=own.subset,
     ):
-        note(f"written: {path}", quiet=quiet)
+        note(f"written: {path}", quiet=delivery.quiet)
     read_study(folder)
-    note(f"Next: fill in {folder}/consent.md and {folder}/study.toml", quiet=quiet)
+    note(f"Next: fill in {folder}/consent.md and {folder}/study.toml", quiet=delivery.quiet)
 
 
 @app.command(name="serve")
 @guarded
+@flags
 def serve(
     folder: Folder,
-    host: Host = "127.0.0.1",
-    port: Port = 8000,
-    root_path: RootPath = "",
-    trusted_proxy: TrustedProxy = None,
-    trial: Trial = False,
+    own: StudyServeOptions,
 ) -> None:
     """Serve the site until it is ended; a study goes on where it was.
 
@@ -111,18 +84,21 @@ def serve(
     from usi.cli import studying
 
     studying.serve_study(
-        folder, host=host, port=port, root_path=root_path, trusted_proxy=trusted_proxy, trial=trial
+        folder,
+        host=own.host,
+        port=own.port,
+        root_path=own.root_path,
+        trusted_proxy=own.trusted_proxy,
+        trial=own.trial,
     )
 
 
 @app.command(name="links")
 @guarded
+@flags
 def links(
     folder: Folder,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, max=100_000)] = 10,
-    first: Annotated[
-        int, typer.Option("--first", min=1, help="Number of the first; the same gives the same.")
-    ] = 1,
+    own: StudyLinksOptions,
 ) -> None:
     """Print signed links, one for each person.
 
@@ -130,16 +106,15 @@ def links(
     """
     from usi.cli import studying
 
-    studying.print_links(folder, number=number, first=first)
+    studying.print_links(folder, number=own.number, first=own.first)
 
 
 @app.command(name="status")
 @guarded
+@flags
 def status(
     folder: Folder,
-    show: Annotated[Printed, typer.Option("--print", help="auto: a table on a terminal.")] = (
-        Printed.AUTO
-    ),
+    delivery: Annotated[Delivery, only("print")],
 ) -> None:
     """Say how a study stands: cells, people, cost; also while it is served.
 
@@ -147,15 +122,16 @@ def status(
     """
     from usi.cli import studying
 
-    studying.print_status(folder, show=show)
+    studying.print_status(folder, show=delivery.print)
 
 
 @app.command(name="exclude")
 @guarded
+@flags
 def exclude(
     folder: Folder,
     talk: Annotated[int, typer.Argument(metavar="TALK", help="Number of the talk.")],
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Goes into the export.")],
+    own: StudyExcludeOptions,
 ) -> None:
     """Leave a talk out of the corpus, with the reason; its place is free again.
 
@@ -163,21 +139,16 @@ def exclude(
     """
     from usi.cli import studying
 
-    studying.exclude_talk(folder, talk, reason)
+    studying.exclude_talk(folder, talk, own.reason)
 
 
 @app.command(name="export")
 @guarded
+@flags
 def export(
     folder: Folder,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the human corpus.")
-    ],
-    redact: Annotated[
-        bool, typer.Option("--redact", help="Replace what looks like personal data.")
-    ] = False,
-    force: Force = False,
-    quiet: Quiet = False,
+    own: StudyExportOptions,
+    delivery: Annotated[Delivery, only("force", "quiet")],
 ) -> None:
     """Write the talks as a human corpus: manifest, datasheet, quality, what was left out and why.
 
@@ -185,32 +156,18 @@ def export(
     """
     from usi.cli import studying
 
-    studying.export_study(folder, output, redacted=redact, force=force, quiet=quiet)
+    studying.export_study(
+        folder, own.output, redacted=own.redact, force=delivery.force, quiet=delivery.quiet
+    )
 
 
 @app.command(name="forget")
 @guarded
+@flags
 def forget(
     folder: Folder,
-    participant: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--participant", metavar="CODE", show_default=False,
-            help="Delete what this person said, as if they had withdrawn.",
-        ),
-    ] = None,
-    identities: Annotated[
-        bool,
-        typer.Option("--identities", help="Delete what recruiting services told about people."),
-    ] = False,
-    dropouts: Annotated[
-        bool, typer.Option("--dropouts", help="Delete talks that were left in the middle.")
-    ] = False,
-    everything: Annotated[
-        bool, typer.Option("--everything", help="Delete all that people said and answered.")
-    ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:  # fmt: skip
+    own: StudyForgetOptions,
+) -> None:
     """Delete data of people for good; an exported corpus is a file of its own.
 
     Example: usi study forget desk --identities --yes
@@ -218,6 +175,10 @@ def forget(
     from usi.cli import studying
 
     studying.forget(
-        folder, participants=tuple(participant or ()), identities=identities, dropouts=dropouts,
-        everything=everything, yes=yes,
-    )  # fmt: skip
+        folder,
+        participants=tuple(own.participant or ()),
+        identities=own.identities,
+        dropouts=own.dropouts,
+        everything=own.everything,
+        yes=own.yes,
+    )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi.cli.console import note, out, printed, working
-from usi.cli.options import Printed
 from usi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,16 +78,16 @@ def print_links(folder: Path, *, number: int, first: int) -> None:
             out(f"{base}/i/{signer.sign('invitation', n)}\n")
 
 
-def print_status(folder: Path, *, show: Printed) -> None:
+def print_status(folder: Path, *, show: str) -> None:
     """Say how a study stands."""
     from usi.study.status import status_of
 
     with opened(folder) as running:
         found = status_of(running.database.read(), running)
     kind = printed(show)
-    if kind is Printed.JSON:
+    if kind == "json":
         out(json.dumps(found.to_dict(), indent=2) + "\n")
-    elif kind is Printed.TABLE:
+    elif kind == "table":
         lines = [
             f"cells: {found.filled} of {found.cells} filled, {found.held} under way",
             *(f"  {name}: {taken} of {size} taken" for name, (taken, size) in found.strata.items()),

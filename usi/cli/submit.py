@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from usi._version import __version__
-from usi.cli.options import Force, Print, Printed, Quiet
+from usi.cli.flags import flags, without
 from usi.errors import InputError, UsageError, unknown_name
+from usi.options import Delivery, SubmitOptions
 
 if TYPE_CHECKING:
     from usi.cli.score import Scored
@@ -33,7 +34,7 @@ def submitted(
     as_of: str | None,
     reports: Path,
     force: bool,
-    show: Printed,
+    show: str,
     quiet: bool,
 ) -> None:
     """Score, gate, write the record, and end with the verdict's exit code."""
@@ -50,9 +51,8 @@ def submitted(
     files.claim([record_path], known=(".json",), force=force)
     request = Request(
         simulators=(str(candidate.file),),
-        human=human,
-        profile="robust",
-        subgroups=decision.subgroups,
+        choices={"profile": "robust"} | ({} if human is None else {"human": human}),
+        by=decision.subgroups,
         held_out=True,
         outputs=decision.scorecards,
         force=force,
@@ -61,7 +61,7 @@ def submitted(
     verdict = with_day(decision, done.card, as_of)
     if verdict is None:
         raise UsageError("a submission needs criteria: --gate A, B, C or a file")
-    deliver(replace(done, verdict=verdict), request, show=Printed.NONE, quiet=quiet)
+    deliver(replace(done, verdict=verdict), request, show="none", quiet=quiet)
     record = admission(candidate, done, verdict, as_of, sha256_file(card_path))
     files.write_all({record_path: files.text(record)})
     decision.deliver(verdict, show=show, quiet=quiet, exit_zero=False)
@@ -133,35 +133,13 @@ def admission(
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
+@flags
 def command(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A recorded candidate: simulators/NAME.toml.")
     ],
-    human: Annotated[
-        str | None,
-        typer.Option(
-            "--human",
-            metavar="CORPUS",
-            help="The reference; NAME@held-out may be read here.",
-            show_default=False,
-        ),
-    ] = None,
-    gate: Annotated[str, typer.Option("--gate", metavar="A|B|C|gate.toml", help="Criteria.")] = "B",
-    as_of: Annotated[
-        str | None,
-        typer.Option(
-            "--as-of",
-            metavar="DATE",
-            help="Day of the record; expiry counts to it.",
-            show_default=False,
-        ),
-    ] = None,
-    reports: Annotated[
-        Path, typer.Option("--reports", metavar="DIR", help="Where the record is written.")
-    ] = Path("reports"),
-    force: Force = False,
-    print_: Print = Printed.AUTO,
-    quiet: Quiet = False,
+    own: SubmitOptions,
+    delivery: Annotated[Delivery, without("output", "exit_zero")],
 ) -> None:
     """Check a recorded candidate, score and gate it, and write its admission record.
 
@@ -174,6 +152,12 @@ def command(
     """  # fmt: skip
 
     submitted(
-        name, human=human, gate=gate, as_of=as_of, reports=reports, force=force, show=print_,
-        quiet=quiet,
-    )  # fmt: skip
+        name,
+        human=own.human,
+        gate=own.gate,
+        as_of=own.as_of,
+        reports=own.reports,
+        force=delivery.force,
+        show=delivery.print,
+        quiet=delivery.quiet,
+    )

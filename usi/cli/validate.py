@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from usi.cli.console import out, printed, working
-from usi.cli.options import (
-    Domain,
-    ExitZero,
-    Files,
-    Flip,
-    Format,
-    Map,
-    MaxRecord,
-    Print,
-    Printed,
-    Quiet,
-    UserRole,
-    UserSpeaker,
-)
+from usi.cli.flags import Files, flags, without
+from usi.options import Delivery, LoadOptions
 from usi.report.text import printable
 
 if TYPE_CHECKING:
@@ -29,18 +17,11 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 
 
+@flags
 def command(
     files: Files,
-    print_: Print = Printed.AUTO,
-    quiet: Quiet = False,
-    exit_zero: ExitZero = False,
-    domain: Domain = None,
-    format_: Format = None,
-    max_record: MaxRecord = None,
-    user_role: UserRole = None,
-    user_speaker: UserSpeaker = None,
-    flip: Flip = False,
-    map_: Map = None,
+    reading: Annotated[LoadOptions, without("name")],
+    delivery: Annotated[Delivery, without("output", "force")],
 ) -> None:
     """Say what files hold and what is wrong with them; score nothing.
 
@@ -53,30 +34,20 @@ def command(
       usi validate results/*.json
       usi validate chats.csv --map session=conv_id,role=speaker,text=utterance
     """
-    from usi.cli.options import load_options
     from usi.loading import validate
 
-    options = load_options(
-        format_=format_,
-        domain=domain,
-        max_record=max_record,
-        user_role=user_role,
-        user_speaker=user_speaker,
-        flip=flip,
-        map_=map_,
-    )
     found = []
     for path in files:
-        with working(f"reading {path} ...", quiet=quiet):
-            found.append((path, validate(path, options)))
+        with working(f"reading {path} ...", quiet=delivery.quiet):
+            found.append((path, validate(path, reading)))
     bad = not all(item.ok for _, item in found)
-    choice = printed(print_)
-    if choice is Printed.JSON:
+    choice = printed(delivery.print)
+    if choice == "json":
         data = {"ok": not bad, "inputs": [{"input": p, **v.to_dict()} for p, v in found]}
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    elif choice is Printed.TABLE:
+    elif choice == "table":
         out("\n".join(_text(path, item) for path, item in found))
-    if bad and not exit_zero:
+    if bad and not delivery.exit_zero:
         raise SystemExit(BAD_INPUT)
 
 
