@@ -55,6 +55,12 @@ def keys_of(table: str) -> dict[str, tuple[type[Any], Option]]:
     }
 
 
+def tables_of(group: type[Any], table: str | None) -> list[str]:
+    """Tables that say something of a group for the verb of a table, the lowest first."""
+    found = ["load"] if issubclass(group, LoadOptions) else []
+    return [*found, table] if table is not None and group in TABLES[table] else found
+
+
 @dataclass(frozen=True)
 class Settings:
     """What stands in the file: values by table and key, only of keys that are there."""
@@ -85,21 +91,17 @@ class Workspace:
     def values(self, group: type[Any], table: str | None) -> dict[str, Any]:
         """What the settings say of a group of options for the verb of a table."""
         found: dict[str, Any] = {}
-        for name in ("load", table) if issubclass(group, LoadOptions) else (table,):
-            if name is None:
-                continue
+        for name in tables_of(group, table):
             keys = keys_of(name)
-            found = over(
-                found,
-                {
-                    key: self._value(*keys[key], key, value)
-                    for key, value in self.settings.of(name).items()
-                    if key in declared(group)
-                },
-            )
+            said = {
+                key: self._value(keys[key][1], value)
+                for key, value in self.settings.of(name).items()
+                if key in declared(group)
+            }
+            found = over(found, said)
         return found
 
-    def _value(self, group: type[Any], about: Option, key: str, value: Any) -> Any:
+    def _value(self, about: Option, value: Any) -> Any:
         if isinstance(value, Path):
             return self.root / value
         if about.path and isinstance(value, str):
@@ -127,6 +129,8 @@ def filled(group: type[G], given: Mapping[str, Any], table: str | None = None) -
     table
         Table of the settings that belongs to the verb.
     """
+    if not tables_of(group, table):
+        return group(**given)
     return group(**over(find_workspace().values(group, table), given))
 
 
