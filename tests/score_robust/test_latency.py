@@ -252,7 +252,7 @@ def test_every_form_shows_unit_n_and_reason(cards: dict[str, Any]) -> None:
     import io
     import re
 
-    from usi.report import csv_out, markdown
+    from usi.report import long_table, markdown
     from usi.report.html.page import render
 
     for kind, why in (("stamped stamped", ""), ("stamped plain", "no time stamps")):
@@ -267,7 +267,7 @@ def test_every_form_shows_unit_n_and_reason(cards: dict[str, Any]) -> None:
         assert ("no time stamps" in line) == bool(why)
         [row] = [
             row
-            for row in csv.DictReader(io.StringIO(csv_out.render(found)))
+            for row in csv.DictReader(io.StringIO(long_table.render(found)))
             if row["part"] == "user_latency"
         ]
         assert (row["kind"], row["unit"]) == ("style", "seconds")

@@ -101,14 +101,10 @@ def _text(
         from usi.report.html import render
 
         return render(card, verdict=verdict, beside=beside)
-    if form == ".md":
-        from usi.report import report_markdown
+    if form in (".md", ".csv"):
+        from usi.report import files
 
-        return report_markdown.render(card, verdict)
-    if form == ".csv":
-        from usi.report import csv_out
-
-        return csv_out.render(card, verdict)
+        return files.FORMS[form](card, Path(form), verdict)
     if form == ".summary.json":
         from usi.report.html.summary import summarise, to_json
 

@@ -287,7 +287,7 @@ def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> d
             page = render(done.card, verdict=done.verdict, beside=beside)
             contents[path] = page.encode("utf-8")
         else:
-            contents[path] = FORMS[form](done.card, path).encode("utf-8")
+            contents[path] = FORMS[form](done.card, path, done.verdict).encode("utf-8")
         if form == ".json":
             contents[_tasks_path(path)] = done.result.sums
             contents |= beside_files(path, beside) if beside is not None else {}

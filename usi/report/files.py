@@ -11,9 +11,11 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
+from usi.decisions.verdict import Verdict
 from usi.errors import UsageError
-from usi.report import html, markdown
+from usi.report import html, long_table, markdown
 from usi.report.text import printable
 from usi.scoring.published.export import aggregate_metrics, published_rows, to_text
 from usi.scoring.scorecard import Scorecard
@@ -21,35 +23,40 @@ from usi.scoring.scorecard import Scorecard
 AGGREGATE = "_aggregate_metrics.json"
 
 
-def _json(card: Scorecard, _: Path) -> str:
+def _json(card: Scorecard, _: Path, __: Verdict | None = None) -> str:
     return card.to_json()
 
 
-def _published(card: Scorecard, _: Path) -> str:
+def _published(card: Scorecard, _: Path, __: Verdict | None = None) -> str:
     return to_text({"written_by": f"usi {card.usi_version}", **published_rows(card)})
 
 
-def _aggregate(card: Scorecard, path: Path) -> str:
+def _aggregate(card: Scorecard, path: Path, _: Verdict | None = None) -> str:
     """The public scorer's file of one simulator, whose label is the file name's beginning."""
     data = aggregate_metrics(card, path.name[: -len(AGGREGATE)])
     return to_text({"written_by": f"usi {card.usi_version}", **data})
 
 
-def _markdown(card: Scorecard, _: Path) -> str:
-    return markdown.render(card)
+def _markdown(card: Scorecard, _: Path, verdict: Verdict | None = None) -> str:
+    return markdown.render(card, verdict)
 
 
-def _page(card: Scorecard, _: Path) -> str:
+def _page(card: Scorecard, _: Path, verdict: Verdict | None = None) -> str:
     """The page of a scorecard alone; `usi.cli.score` knows more and shows it."""
-    return html.render(card)
+    return html.render(card, verdict=verdict)
 
 
-def _csv(card: Scorecard, _: Path) -> str:
-    text: str = card.to_pandas().to_csv(index=False, lineterminator="\n")
-    return text
+def _csv(card: Scorecard, _: Path, verdict: Verdict | None = None) -> str:
+    return long_table.render(card, verdict)
 
 
-FORMS: dict[str, Callable[[Scorecard, Path], str]] = {
+class Form(Protocol):
+    """Text of a card for a file of that name, with a verdict on it where there is one."""
+
+    def __call__(self, card: Scorecard, path: Path, verdict: Verdict | None = None, /) -> str: ...
+
+
+FORMS: dict[str, Form] = {
     ".json": _json,
     ".md": _markdown,
     ".html": _page,

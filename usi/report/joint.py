@@ -8,7 +8,7 @@ from usi._version import __version__
 from usi.estimate import Estimate
 from usi.logs.joint import UNSAID, Joint
 from usi.report import view
-from usi.report.text import markdown
+from usi.report.text import markdown, markdown_table
 from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
 
 SHOWN = 15
@@ -48,14 +48,10 @@ def to_markdown(
         "Two scorecards of one simulator. Their numbers are of different things and are never "
         "ranked with each other.",
         "",
-        "| conversations | | log | |",
-        "|---|---|---|---|",
     ]
+    rows = [[markdown(cell) for cell in row] for row in _rows(chat, log, one, other)]
     lines += [
-        "| " + " | ".join(markdown(cell) for cell in row) + " |"
-        for row in _rows(chat, log, one, other)
-    ]
-    lines += [
+        *markdown_table(("conversations", "", "log", ""), rows),
         "",
         "## Case by case",
         "",
@@ -63,14 +59,15 @@ def to_markdown(
         f"{found.log_only:,} a log alone. Spearman correlations with 95 % bounds, one pair at a "
         "time (no correction for their number):",
         "",
-        "| chat feature | log feature | correlation | cases |",
-        "|---|---|---|---|",
     ]
     known = [pair for pair in found.pairs if pair.correlation.value is not None]
-    lines += [
-        f"| {pair.chat} | {pair.log} | {_figure(pair.correlation, 2)} | {pair.correlation.n:,} |"
-        for pair in known[:SHOWN]
-    ]
+    lines += markdown_table(
+        ("chat feature", "log feature", "correlation", "cases"),
+        [
+            (pair.chat, pair.log, _figure(pair.correlation, 2), f"{pair.correlation.n:,}")
+            for pair in known[:SHOWN]
+        ],
+    )
     more = len(known) - SHOWN
     rest = len(found.pairs) - len(known)
     lines += ["", f"{max(0, more)} weaker pairs are in the JSON; {rest} can't be assessed.", ""]

@@ -1,60 +1,177 @@
-"""The scorecard as Markdown, for a repository, a pull request or a summary of a job."""
+"""The scorecard as GitHub-flavoured Markdown: for a pull request, a wiki, a summary of a job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from usi.decisions.verdict import SimulatorVerdict, Verdict
 from usi.report import view
+from usi.report.html.document import codes_of, interval, unit_of, written
+from usi.report.html.summary import Part, Summary, summarise
 from usi.report.text import markdown as esc
-from usi.scoring.scorecard import FeatureScore, Scorecard, SimulatorCard
+from usi.report.text import markdown_table
+from usi.scoring.profiles import wording_of
+from usi.scoring.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
+
+SYNTHETIC = (
+    "> [!WARNING]\n> **SYNTHETIC DATA.** The reference is a generated population with known rates. "
+    "No human took part; nothing here is a claim about people or about any model.\n"
+)
+MOST_FEATURES = 12
 
 
-def render(card: Scorecard) -> str:
-    """Markdown text of a scorecard; identical cards give identical bytes."""
-    lines = [f"<!-- written by usi {card.usi_version} -->", "# User-Sim Index scorecard", ""]
+def render(card: Scorecard, verdict: Verdict | None = None) -> str:
+    """Markdown text of a scorecard, the same from every verb; all text of files is escaped.
+
+    Parameters
+    ----------
+    card
+        The scorecard; identical cards give identical bytes.
+    verdict
+        Of the gate on this scorecard, where there is one.
+    """
+    summary = summarise(card)
+    lines = [
+        f"<!-- written by usi {card.usi_version} -->",
+        f"# {wording_of(card.profile).question}",
+        "",
+    ]
     if card.synthetic:
-        lines += [
-            "> **SYNTHETIC DATA.** The reference is a generated population with known rates. "
-            "No human took part; nothing here is a claim about people or about any model.",
-            "",
-        ]
+        lines += [SYNTHETIC]
     lines += [f"- {esc(line)}" for line in view.headline(card)]
-    lines += ["", "## Scores", ""]
+    lines += ["", *_overview(card, summary, verdict), "", "## Scores", "", *_scores(card)]
+    judged = {} if verdict is None else {part.name: part for part in verdict.simulators}
+    for part in summary.simulators:
+        side = card.simulators[part.at]
+        lines += ["", *_simulator(card, side, part, judged.get(part.name))]
+    for title, found in view.sections(card):
+        lines += ["", f"## {title}", "", *(f"- {esc(line)}" for line in found)]
+    lines += ["", "## What the numbers rest on", ""]
+    lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)]
+    lines += _inputs(card)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _scores(card: Scorecard) -> list[str]:
+    """Every side with its components and counts, and how to read them."""
     rows = view.rows(card)
-    head = ["name", *view.head(rows)]
     body = [
         [f"**{esc(row.name)}**" if row.is_human else esc(row.name)]
         + [esc(cell) for cell in view.cells(row, rows)]
         for row in rows
     ]
-    lines += [*_table(head, body), ""]
-    lines += [f"{esc(line)}  " for line in view.reading(view.sides(card))]
-    for title, found in view.sections(card):
-        lines += ["", f"## {title}", "", *(f"- {esc(line)}" for line in found)]
-    for simulator in view.sides(card)[1:]:
-        if isinstance(simulator, SimulatorCard) and simulator.features:
-            own = simulator.features | simulator.style
-            lines += ["", f"## Features: {esc(simulator.name)}", "", *_features(own)]
-    lines += ["", "## What the numbers rest on", ""]
-    lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)]
-    if card.inputs:
-        files = [
+    table = markdown_table(["name", *view.head(rows)], body)
+    return [*table, "", *(f"{esc(line)}  " for line in view.reading(view.sides(card)))]
+
+
+def _with_bounds(value: object, code: str) -> str:
+    data = value.model_dump() if hasattr(value, "model_dump") else None
+    if not isinstance(data, dict) or data["value"] is None:
+        return "–"
+    limits = interval(data, code)
+    spread = f" ± {written(data['sd'], code)}" if not limits and data.get("sd") else ""
+    return " ".join(filter(None, (written(data["value"], code), limits))) + spread
+
+
+def _overview(card: Scorecard, summary: Summary, verdict: Verdict | None) -> list[str]:
+    judged = {} if verdict is None else {part.name: part.verdict for part in verdict.simulators}
+    labels = {view.index_label(s.index) for s in card.simulators if s.index.ok} or {"index"}
+    head = ["simulator", "may it enter?", " and ".join(sorted(labels)), "ceiling", "furthest"]
+    head += ["success against people"]
+    rows = [
+        [f"**{esc(card.human.name)}**", "", _with_bounds(card.human.index, "1"), "", "", ""],
+    ]
+    for part in summary.simulators:
+        side = card.simulators[part.at]
+        rows.append(
             [
-                esc(f.role),
-                esc(f.name),
-                esc(f.layout),
-                f"{f.sessions:,}",
-                f"`{f.content_digest[:12]}`",
+                esc(part.name),
+                judged.get(part.name, "not gated"),
+                _with_bounds(side.index, "1"),
+                written(side.index.ceiling_at_n, "1"),
+                esc((part.furthest or "–").replace("_", " ")),
+                _with_bounds(side.success_gap, "pp") if side.success_gap else "–",
             ]
-            for f in card.inputs
-        ]
-        lines += ["", *_table(["role", "file", "layout", "sessions", "content digest"], files)]
-    return "\n".join(lines) + "\n"
+        )
+    return markdown_table(head, rows)
 
 
-def _features(features: Mapping[str, FeatureScore]) -> list[str]:
+def _simulator(
+    card: Scorecard, side: SimulatorCard, part: Part, verdict: SimulatorVerdict | None
+) -> list[str]:
+    state = verdict.verdict if verdict else "not gated"
+    lines = [f"## {esc(side.name)}: {state}", ""]
+    if verdict is not None:
+        lines += [f"- {esc(reason)}" for reason in verdict.reasons]
+        lines += [f"- needed: {esc(need.text)}" for need in verdict.needed]
+        warned = [check.message for check in verdict.checks if check.state == "warning"]
+        lines += [f"- warning (decides nothing): {esc(text)}" for text in warned]
+        lines += [""]
+    lines += [*_components(card, side), "", *_most_lost(side, part)]
+    gaps = [_gap(side, gap.feature) for gap in part.gaps]
+    if gaps:
+        lines += ["", *_folded("Gaps whose bounds leave out 0", [f"1. {gap}" for gap in gaps])]
+    features = side.features | side.style
+    if features:
+        lines += ["", *_folded("All features", _all_features(features))]
+    return lines
+
+
+def _folded(title: str, lines: Sequence[str]) -> list[str]:
+    return [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]
+
+
+def _components(card: Scorecard, side: SimulatorCard) -> list[str]:
+    def row(name: str, own: Component, people: Component | None) -> list[str]:
+        found = [name, _with_bounds(own, "1"), _with_bounds(people, "1")]
+        return [*found, written(own.ceiling_at_n, "1"), written(own.floor, "1")]
+
+    rows = [row(view.index_label(side.index), side.index, card.human.index)]
+    rows += [
+        row(
+            view.component_title(card, name),
+            side.components[name],
+            card.human.components.get(name),
+        )
+        for name in COMPONENTS
+        if name in side.components
+    ]
+    return markdown_table(["part", "simulator", "people", "perfect", "degenerate"], rows)
+
+
+def _most_lost(side: SimulatorCard, part: Part) -> list[str]:
+    own = [item for item in part.lost if item.name in side.features][:MOST_FEATURES]
+    rows = []
+    for item in own:
+        feature = side.features[item.name]
+        code, difference = codes_of(feature.unit)
+        rows.append(
+            [
+                esc(item.name.replace("_", " ")),
+                written(item.points, "1"),
+                written(feature.human.value, code),
+                written(feature.simulator.value, code),
+                _with_bounds(feature.gap, difference),
+                esc(unit_of(feature.unit)),
+            ]
+        )
+    return markdown_table(["feature", "points lost", "people", "simulator", "gap", "unit"], rows)
+
+
+def _gap(side: SimulatorCard, name: str) -> str:
+    feature: FeatureScore = side.features[name]
+    code, difference = codes_of(feature.unit)
+    human, own = (written(v.value, code) for v in (feature.human, feature.simulator))
+    share = " percentage points" if code == "%" else ""
+    return (
+        f"**{esc(name.replace('_', ' '))}** ({esc(unit_of(feature.unit))}): people {human}, "
+        f"{esc(side.name)} {own}, {_with_bounds(feature.gap, difference)}{share}"
+    )
+
+
+def _all_features(features: Mapping[str, FeatureScore]) -> list[str]:
     head = ["feature", "dimension", "reference", "simulator", "score"]
-    return _table(head, [_feature(name, part) for name, part in features.items()])
+    return markdown_table(head, [_feature(name, part) for name, part in features.items()])
 
 
 def _feature(name: str, part: FeatureScore) -> list[str]:
@@ -71,6 +188,11 @@ def _feature(name: str, part: FeatureScore) -> list[str]:
     ]
 
 
-def _table(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    rule = ["---", *("---:" for _ in head[1:])]
-    return ["| " + " | ".join(row) + " |" for row in (head, rule, *body)]
+def _inputs(card: Scorecard) -> list[str]:
+    if not card.inputs:
+        return []
+    rows = [
+        [esc(f.role), esc(f.name), esc(f.layout), f"{f.sessions:,}", f"`{f.content_digest[:12]}`"]
+        for f in card.inputs
+    ]
+    return ["", *markdown_table(["role", "file", "layout", "sessions", "content digest"], rows)]

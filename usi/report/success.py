@@ -12,7 +12,7 @@ from usi.decisions.agents import AgentRanking
 from usi.decisions.correct import CorrectedSuccess
 from usi.decisions.passk import PassK
 from usi.estimate import Estimate
-from usi.report.text import markdown, printable
+from usi.report.text import markdown, markdown_table, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,10 +155,8 @@ def to_markdown(grids: tuple[Grid, ...]) -> str:
     for grid in grids:
         lines += [f"## {markdown(grid.title)}", ""]
         if grid.rows:
-            lines.append("| " + " | ".join(markdown(cell) for cell in grid.head) + " |")
-            lines.append("|" + " --- |" * len(grid.head))
-            lines += ["| " + " | ".join(map(markdown, row)) + " |" for row in grid.rows]
-            lines.append("")
+            rows = [[markdown(cell) for cell in row] for row in grid.rows]
+            lines += [*markdown_table([markdown(cell) for cell in grid.head], rows), ""]
         lines += [f"{markdown(note)}\n" for note in grid.notes]
     lines.append(f"<!-- written by usi {__version__} -->\n")
     return "\n".join(lines)

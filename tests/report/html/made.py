@@ -42,6 +42,7 @@ def make(
     done = usi(
         "score", *files.simulators.values(), "--human", files.human, "--profile", "robust",
         "--gate", "B", "-o", folder / "card.json", "-o", folder / "report.html",
+        "-o", folder / "report.md", "-o", folder / "report.csv",
         "-o", folder / "card.verdict.json", "--replicates", "200", "--print", "none",
     )  # fmt: skip
     assert done.code in (0, 1, 3), done.err

@@ -19,7 +19,7 @@ from usi.diagnose.distances import distribution
 from usi.diagnose.outliers import nearest, pick
 from usi.diagnose.sample import Sample
 from usi.extraction.profile import get_specs
-from usi.report import badge, csv_out, report_markdown
+from usi.report import badge, long_table, markdown
 from usi.report.figures.files import render
 from usi.report.figures.inline import column, number
 from usi.report.figures.model import Bars, Intervals, Mark, Row
@@ -36,6 +36,20 @@ def test_all_forms_are_written_and_written_again(made: Made, tmp_path: Path) -> 
     assert {name: (tmp_path / name).read_bytes() for name in names} == first
     (tmp_path / "r.md").write_text("my notes")
     refused(usi("report", made.card, "-o", tmp_path / "r.md"), "--force")
+
+
+def test_score_and_report_write_the_same_documents(made: Made, tmp_path: Path) -> None:
+    names = ("report.html", "report.md", "report.csv")
+    outputs = [part for name in names for part in ("-o", tmp_path / name)]
+    done = usi("report", made.card, "--gate", "B", *outputs)
+    assert done.code == 0, done.err
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (made.folder / name).read_bytes(), name
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    for heading in ("# Do these simulated users behave like people?", "## Scores",
+                    "## Between floor and ceiling", "## What the numbers rest on"):  # fmt: skip
+        assert text.count(f"{heading}\n") == 1
+    assert any(f"## copy: {word}" in text for word in ("PASS", "FAIL", "INCONCLUSIVE"))
 
 
 def test_figures_by_name_in_both_forms(made: Made, tmp_path: Path) -> None:
@@ -91,10 +105,10 @@ def test_badges_say_index_bounds_and_verdict() -> None:
 
 def test_markdown_escapes_and_table_quotes_hostile_names() -> None:
     hostile = card(simulator(HOSTILE, 50.0))
-    text = report_markdown.render(hostile)
+    text = markdown.render(hostile)
     assert "<script>" not in text
     assert "\x1b" not in text
-    rows = list(csv.DictReader(io.StringIO(csv_out.render(hostile))))
+    rows = list(csv.DictReader(io.StringIO(long_table.render(hostile))))
     assert rows[0]["simulator"] == HOSTILE
 
 
