@@ -43,6 +43,7 @@ CONTENTS = {
     ),
     "Reference": (
         "commands",
+        "settings",
         "gate",
         "features",
         "metric-robust",

@@ -980,11 +980,10 @@ class StudyNewOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyServeOptions:
-    """Options of ``usi study serve``."""
+class SiteOptions:
+    """Where a site is served."""
 
     host: str = option("127.0.0.1", "Address to listen on.", metavar="ADDRESS", shown=True)
-    port: int = option(8000, "0 takes a free one.", least=0, most=65535, shown=True)
     root_path: str = option(
         "", "Path under which a reverse proxy serves the site.", metavar="PATH", shown=True
     )
@@ -999,13 +998,44 @@ class StudyServeOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudyLinksOptions:
-    """Options of ``usi study links``."""
+class StudyServeOptions(SiteOptions):
+    """Options of ``usi study serve``."""
+
+    port: int = option(8000, "0 takes a free one.", least=0, most=65535, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindServeOptions(SiteOptions):
+    """Options of ``usi blind serve``."""
+
+    port: int = option(8001, "0 takes a free one.", least=0, most=65535, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkOptions:
+    """Which links to a site are printed."""
 
     number: int = option(
-        10, "How many links.", flags=("--number", "-n"), least=1, most=100000, shown=True
+        10, "How many links.", flags=("--number", "-n"), least=1, most=100_000, shown=True
     )
     first: int = option(1, "Number of the first; the same gives the same.", least=1, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindNewOptions:
+    """Options of ``usi blind new``."""
+
+    human: str = required("A corpus, or transcripts of people.", metavar="H")
+    tasks: int = option(30, "Tasks of the check.", least=1, shown=True)
+    sessions_per_rater: int = option(20, "Half of people.", least=2, shown=True)
+    seed: int = option(7, "Of the choice.", least=0, shown=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlindJoinOptions:
+    """Options of ``usi blind join``."""
+
+    output: Path = required("The scorecard with it.", metavar="FILE", flags=("--output", "-o"))
 
 
 @dataclass(frozen=True, kw_only=True)

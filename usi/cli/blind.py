@@ -7,10 +7,16 @@ from typing import Annotated
 
 import typer
 
+from usi.cli.flags import flags, only, without
 from usi.cli.guard import guarded
-from usi.cli.options import Force, Quiet
-from usi.cli.study import Host, Port, RootPath, TrustedProxy
 from usi.cli.verbs import reflow
+from usi.options import (
+    BlindJoinOptions,
+    BlindNewOptions,
+    BlindServeOptions,
+    Delivery,
+    LinkOptions,
+)
 
 _HELP = """Ask practitioners, blind, whether they can tell sessions of a simulator from people's.
 
@@ -37,18 +43,14 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Holds blind.toml
 
 @app.command(name="new")
 @guarded
+@flags
 def new(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="To make.")],
     simulators: Annotated[
         list[str], typer.Argument(metavar="SIMULATOR...", help="Transcripts of simulators.")
     ],
-    human: Annotated[
-        str, typer.Option("--human", metavar="H", help="A corpus, or transcripts of people.")
-    ],
-    tasks: Annotated[int, typer.Option("--tasks", min=1, help="Tasks of the check.")] = 30,
-    each: Annotated[int, typer.Option("--sessions-per-rater", min=2, help="Half of people.")] = 20,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the choice.")] = 7,
-    quiet: Quiet = False,
+    own: BlindNewOptions,
+    delivery: Annotated[Delivery, only("quiet")],
 ) -> None:
     """Choose sessions, matched by task, and write blind.toml and a consent text to fill in.
 
@@ -57,27 +59,29 @@ def new(
     from usi.cli.console import note
     from usi.study.blind.new import new_blind
 
-    items = new_blind(folder, human=human, simulators=simulators, tasks=tasks, each=each, seed=seed)
+    items = new_blind(
+        folder,
+        human=own.human,
+        simulators=simulators,
+        tasks=own.tasks,
+        each=own.sessions_per_rater,
+        seed=own.seed,
+    )
     people = sum(item.side == "person" for item in items)
     note(
         f"{folder}: {people} sessions of people, {len(items) - people} of simulators, "
         f"{len({item.task for item in items})} tasks",
-        quiet=quiet,
+        quiet=delivery.quiet,
     )
-    note(f"Next: fill in {folder}/consent.md; usi blind serve {folder}", quiet=quiet)
+    note(f"Next: fill in {folder}/consent.md; usi blind serve {folder}", quiet=delivery.quiet)
 
 
 @app.command(name="serve")
 @guarded
+@flags
 def serve(
     folder: Folder,
-    host: Host = "127.0.0.1",
-    port: Port = 8001,
-    root_path: RootPath = "",
-    trusted_proxy: TrustedProxy = None,
-    trial: Annotated[
-        bool, typer.Option("--trial", help="For testers and scripts; the result is synthetic.")
-    ] = False,
+    own: BlindServeOptions,
 ) -> None:
     """Serve the site until it is ended.
 
@@ -86,16 +90,21 @@ def serve(
     from usi.cli import blinding
 
     blinding.serve_blind(
-        folder, host=host, port=port, root_path=root_path, trusted_proxy=trusted_proxy, trial=trial
+        folder,
+        host=own.host,
+        port=own.port,
+        root_path=own.root_path,
+        trusted_proxy=own.trusted_proxy,
+        trial=own.trial,
     )
 
 
 @app.command(name="links")
 @guarded
+@flags
 def links(
     folder: Folder,
-    number: Annotated[int, typer.Option("--number", "-n", min=1, max=100_000)] = 10,
-    first: Annotated[int, typer.Option("--first", min=1, help="Number of the first.")] = 1,
+    own: LinkOptions,
 ) -> None:
     """Print signed links, one for each rater.
 
@@ -103,21 +112,15 @@ def links(
     """
     from usi.cli import blinding
 
-    blinding.print_links(folder, number=number, first=first)
+    blinding.print_links(folder, number=own.number, first=own.first)
 
 
 @app.command(name="export")
 @guarded
+@flags
 def export(
     folder: Folder,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Write FILE (.json, .md).", show_default=False
-        ),
-    ] = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    delivery: Annotated[Delivery, without("print", "exit_zero")],
 ) -> None:
     """Say what raters could tell: AUC with bounds, agreement, by simulator and experience.
 
@@ -125,19 +128,17 @@ def export(
     """
     from usi.cli import blinding
 
-    blinding.export_blind(folder, output or [], force=force, quiet=quiet)
+    blinding.export_blind(folder, list(delivery.output), force=delivery.force, quiet=delivery.quiet)
 
 
 @app.command(name="join")
 @guarded
+@flags
 def join(
     card: Annotated[Path, typer.Argument(metavar="CARD", help="Scorecard (.json of usi score).")],
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="Of usi blind export.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The scorecard with it.")
-    ],
-    force: Force = False,
-    quiet: Quiet = False,
+    own: BlindJoinOptions,
+    delivery: Annotated[Delivery, only("force", "quiet")],
 ) -> None:
     """Add the result of a blind check to a scorecard, for its report and the gate.
 
@@ -145,4 +146,4 @@ def join(
     """
     from usi.cli import blinding
 
-    blinding.join(card, result, output, force=force, quiet=quiet)
+    blinding.join(card, result, own.output, force=delivery.force, quiet=delivery.quiet)

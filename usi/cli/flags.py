@@ -81,13 +81,9 @@ class Flag:
 
 
 def made_flags(verb: Callable[..., Any]) -> tuple[Flag, ...]:
-    """Every flag of a verb that `flags` has made."""
-    found: tuple[Flag, ...] = inspect.unwrap(verb, stop=_made).made_flags  # type: ignore[attr-defined]
+    """Every flag of a verb that `flags` has made, in the order of their declaration."""
+    found: tuple[Flag, ...] = getattr(verb, "made_flags", ())
     return found
-
-
-def _made(verb: Callable[..., Any]) -> bool:
-    return hasattr(verb, "made_flags")
 
 
 def flags(verb: Callable[..., None]) -> Callable[..., None]:

@@ -12,10 +12,10 @@ from usi.cli.guard import guarded
 from usi.cli.verbs import reflow
 from usi.options import (
     Delivery,
+    LinkOptions,
     StudyExcludeOptions,
     StudyExportOptions,
     StudyForgetOptions,
-    StudyLinksOptions,
     StudyNewOptions,
     StudyServeOptions,
 )
@@ -98,7 +98,7 @@ def serve(
 @flags
 def links(
     folder: Folder,
-    own: StudyLinksOptions,
+    own: LinkOptions,
 ) -> None:
     """Print signed links, one for each person.
 

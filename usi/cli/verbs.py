@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import cleandoc
@@ -26,6 +27,17 @@ class Verb:
     name: str
     help: str
     panel: str
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Function of each command by its words: ``gate``, or ``corpus add``, ``corpus list``."""
+        module = import_module(f"usi.cli.{self.name.replace('-', '_')}")
+        app = getattr(module, "app", None)
+        if app is None:
+            return {self.name: module.command}
+        return {
+            f"{self.name} {one.name or one.callback.__name__}": one.callback
+            for one in app.registered_commands
+        }
 
     def load(self) -> Any:
         """Import the verb's module and build its command."""
