@@ -47,7 +47,7 @@ PAIRED = (
     Cell(50, 1, 1, _FEW, 0.5),
     Cell(50, 3, 3, (*_FEW, "outcome-0.85")),
     Cell(165, 1, 1, _FEW, 0.5),
-    Cell(165, 3, 3, (*LADDER, *DEFECTS, "outcome-0.85")),
+    Cell(165, 3, 3, (*LADDER, *DEFECTS, "collapsed", "outcome-0.85")),
     Cell(495, 1, 1, _FEW, 0.25),
     Cell(495, 3, 3, (*LADDER, "defect-calm", "defect-outcome")),
     Cell(1500, 3, 3, ("copy", "easy-0.2", "easy-1"), 0.05),

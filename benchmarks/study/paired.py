@@ -79,7 +79,7 @@ def cuts_of(tasks: TaskSet) -> tuple[float, ...]:
 def row_of(name: str, result: Study, truth: Truth, cuts: tuple[float, ...]) -> Row:
     """What is kept of a simulator's study."""
     values = np.full((len(NAMES), len(COLUMNS)), np.nan)
-    true = truth.scores(result.terms, cuts, result.reference.pools)
+    true = truth.scores(result, cuts)
     scores, ceiling = dict(result.scores), dict(result.ceiling)
     if all(part in scores for part in PARTS):
         scores["index"] = mean_score(result.scores, PARTS, result.rule)

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from study.cells import people, simulator
-from usi.extraction.profile import get_specs
-from usi.extraction.spec import DIMENSIONS
-from usi.phantom import true_scores
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.true_scores import true_distance, true_success
+from usi.phantom.true_scores import true_feature, true_success
 from usi.scoring.robust.difficulty import interval_labels
-from usi.scoring.robust.terms import PARTS, Terms
+from usi.scoring.robust.study import Study
+from usi.scoring.robust.terms import PARTS
 
 Array = NDArray[np.float64]
 
@@ -37,17 +35,22 @@ class Truth:
 
     Attributes
     ----------
-    simulator
-        Its name.
-    features
-        Feature -> true score in [0, 1].
+    name
+        Of `study.cells`.
     gap
         Success of the simulator minus success of the people at every difficulty of the pool.
     """
 
-    simulator: str
-    features: dict[str, float]
+    name: str
     gap: Array
+
+    def features(
+        self, names: Sequence[str], pools: Mapping[str, Sequence[str]] | None = None
+    ) -> list[float]:
+        """True scores in [0, 1] of these features and pools of rare ones."""
+        own = {name: tuple(pools[name]) for name in names if pools and name in pools}
+        known = tuple(sorted(own.items()))
+        return [_feature(self.name, name, dict(known).get(name, (name,))) for name in names]
 
     def outcome(self, labels: Sequence[str], cuts: Sequence[float]) -> float:
         """True outcome component in points, for these (merged) bins between these cut-offs."""
@@ -59,25 +62,15 @@ class Truth:
             loss += abs(self.gap[own].sum()) / len(self.gap)
         return 100 * (1 - loss)
 
-    def feature(self, name: str, pools: Mapping[str, Sequence[str]]) -> float:
-        """True score of a feature, or of rare marks counted together, in [0, 1]."""
-        if name in pools:
-            return 1 - true_distance(pools[name], "robust", people(), simulator(self.simulator))
-        return self.features[name]
-
-    def scores(
-        self,
-        terms: Mapping[str, Terms],
-        cuts: Sequence[float],
-        pools: Mapping[str, Sequence[str]],
-    ) -> dict[str, float]:
+    def scores(self, study: Study, cuts: Sequence[float]) -> dict[str, float]:
         """True component scores for the terms of a study, and ``index`` where all five exist."""
         found = {}
-        for name, own in terms.items():
+        for name, own in study.terms.items():
             if name == "outcome":
                 found[name] = self.outcome(own.names, cuts)
             else:
-                found[name] = 100 * float(np.mean([self.feature(k, pools) for k in own.names]))
+                true = self.features(own.names, study.reference.pools)
+                found[name] = 100 * float(np.mean(true))
         if all(name in found for name in PARTS):
             found["index"] = float(np.mean([found[name] for name in PARTS]))
         return found
@@ -89,10 +82,12 @@ class Truth:
 
 
 @cache
+def _feature(name: str, feature: str, members: tuple[str, ...]) -> float:
+    return true_feature(simulator(name), people(), feature, members)
+
+
+@cache
 def truth_of(name: str) -> Truth:
     """True values of a simulator of `study.cells`."""
-    own = simulator(name)
-    names = [f.name for f in get_specs("robust") if f.dimension in DIMENSIONS and f.scored]
-    found = true_scores(own, people(), "robust", scored=names)
-    pool = pool_values()
-    return Truth(name, found.features, true_success(own, pool) - true_success(people(), pool))
+    own, pool = simulator(name), pool_values()
+    return Truth(name, true_success(own, pool) - true_success(people(), pool))

@@ -47,11 +47,11 @@ def one_study(cell: Cell, number: int, truths: dict[str, Truth]) -> list[Step]:
     old_name, *names = cell.simulators
     tasks, ref = human_side(cell, number)
     old = scored(cell, number, old_name, tasks, ref, stream=3)
-    before = truths[old_name].scores(old.terms, cuts_of(tasks))
+    before = truths[old_name].scores(old, cuts_of(tasks))
     steps = []
     for name in names:
         new = scored(cell, number, name, tasks, ref)
-        after = truths[name].scores(new.terms, cuts_of(tasks))
+        after = truths[name].scores(new, cuts_of(tasks))
         found = changes(old.terms, new.terms)
         drop = {part: before[part] - after[part] for part in NAMES}
         certain = {

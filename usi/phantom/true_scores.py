@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-import polars as pl
 
-from usi.errors import NotScorable
+from usi.errors import NotScorable, UsageError
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.phantom.population import FloatArray, resolve
 from usi.phantom.spec import PhantomSpec
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.truth import reference_values, true_rates
+from usi.phantom.truth import REFERENCE_SESSIONS, reference_values, true_rates
 
 
 def true_success(spec: PhantomSpec, difficulty: Sequence[float] | FloatArray) -> FloatArray:
@@ -76,38 +77,85 @@ def true_outcome(
     return float(ece), float(signed)
 
 
-def _dice_of_means(
-    feature: FeatureSpec, values: tuple[dict[str, float], dict[str, float]]
-) -> float:
-    """Score of a feature in the published profile."""
+def _dice(feature: FeatureSpec, values: tuple[dict[str, float], dict[str, float]]) -> float:
+    """Similarity of two means, as the published index has it."""
     h, s = (side[feature.name] for side in values)
     return 1.0 if h + s == 0 else 1 - abs(h - s) / (h + s)
 
 
-def true_distance(
-    names: Sequence[str], profile: str, human: PhantomSpec, simulator: PhantomSpec
+def _sorted_values(
+    spec: PhantomSpec, profile: str, feature: FeatureSpec, members: tuple[str, ...]
+) -> FloatArray:
+    """Defined values of the reference draw on the scale that is averaged, ascending."""
+    found = reference_values(spec, profile)
+    values = sum(found[name].astype(np.float64) for name in members)
+    own = np.asarray(values)[~np.isnan(values)]
+    if feature.scale == "ratio":
+        own = np.log(own[own > 0])
+    elif feature.pole == "complement":
+        own = 1 - own
+    return np.sort(own)
+
+
+@lru_cache(maxsize=4096)
+def _distribution_score(
+    simulator: PhantomSpec,
+    human: PhantomSpec,
+    profile: str,
+    feature: FeatureSpec,
+    members: tuple[str, ...],
 ) -> float:
-    """1 - D / 100 of a feature, or of rare marks counted together, over a large draw.
+    """D / 100 of one feature, or of a pool: the sum of its members' values in a session.
+
+    The gap of the means is exact where the means are; what a distribution adds to it comes from
+    the reference draw.
+    """
+    h, s = (_sorted_values(spec, profile, feature, members) for spec in (human, simulator))
+    if not len(h) or not len(s):
+        return 1.0
+    levels = (np.arange(REFERENCE_SESSIONS) + 0.5) / REFERENCE_SESSIONS
+    distance = float(
+        np.abs(h[(levels * len(h)).astype(np.int64)] - s[(levels * len(s)).astype(np.int64)]).mean()
+    )
+    if feature.scale == "ratio":
+        return 1 - math.tanh(distance / 2)
+    if feature.scale != "amount":
+        raise UsageError(f"no true score is defined for the scale {feature.scale!r}")
+    total = float(h.mean() + s.mean())
+    if total == 0:
+        return 1.0
+    more = (distance - abs(float(h.mean() - s.mean()))) / total
+    means = [
+        sum(true_rates(spec, profile)[name] for name in members) for spec in (human, simulator)
+    ]
+    if feature.pole == "complement":
+        means = [1 - mean for mean in means]
+    return 1 - abs(means[0] - means[1]) / sum(means) - more
+
+
+def true_feature(
+    simulator: PhantomSpec, human: PhantomSpec, name: str, members: Sequence[str] = ()
+) -> float:
+    """Score in [0, 1] of one feature of the profile ``robust`` with endless data.
 
     Parameters
     ----------
-    names
-        The feature, or the members of a pool; their values are added up.
+    simulator, human
+        The populations.
+    name
+        Feature, or pool of rare ones (``rare_reaction``).
+    members
+        Features that a pool counts together.
     """
     from usi.extraction.profile import get_specs
-    from usi.scoring.robust.distribution import Grid, cell_values, cut_points
+    from usi.scoring.robust.scorable import POOL, pool_spec
 
-    pole = {spec.name: spec.pole for spec in get_specs(profile)}
-    sides = []
-    for spec in (human, simulator):
-        drawn = reference_values(spec, profile)
-        columns = [drawn[name].cast(pl.Float64).drop_nulls().to_numpy() for name in names]
-        total = np.sum(columns, axis=0)
-        sides.append(1.0 - total if pole[names[0]] == "complement" else total)
-    grid = Grid(cut_points(sides[0]))
-    people, model = (cell_values(side, grid).mean(axis=0) for side in sides)
-    amount = float(people.sum() + model.sum())
-    return float(np.abs(model - people).sum()) / amount if amount > 0 else 0.0
+    if name.startswith(POOL):
+        spec = pool_spec(name.removeprefix(POOL))
+    else:
+        spec = next(spec for spec in get_specs("robust") if spec.name == name)
+    own = tuple(members) if name.startswith(POOL) else (name,)
+    return _distribution_score(simulator, human, "robust", spec, own)
 
 
 def true_scores(
@@ -116,8 +164,8 @@ def true_scores(
     profile: str = "tau-usi",
     *,
     scored: Iterable[str] | None = None,
-    bins: Sequence[Iterable[float]] | None = None,
     pools: Mapping[str, Sequence[str]] | None = None,
+    bins: Sequence[Iterable[float]] | None = None,
 ) -> TrueScores:
     """Components and index of a simulator with endless tasks, batches and runs.
 
@@ -131,11 +179,11 @@ def true_scores(
         Names of the features that a study scores; default: all scored features of the profile.
         (The profile ``robust`` leaves features out that people hardly show; a study passes what
         its own humans made scorable.)
-    bins
-        As in `usi.phantom.truth.true_outcome`.
     pools
-        Rare marks that a study counts together, by the name that `scored` has for them
-        (``robust`` alone).
+        Pool of rare features -> its members, for the names of pools among `scored`
+        (``rare_reaction`` and the like, profile ``robust``).
+    bins
+        As in `true_outcome`.
 
     Raises
     ------
@@ -149,29 +197,34 @@ def true_scores(
     100.0
     """
     from usi.extraction.profile import get_specs
+    from usi.scoring.robust.scorable import POOL
 
-    own = {
-        feature.name: feature
+    wanted = None if scored is None else set(scored)
+    features = [
+        feature
         for feature in get_specs(profile)
-        if feature.dimension in DIMENSIONS and feature.scored
-    }
-    members = {name: (name,) for name in own} | {k: tuple(v) for k, v in (pools or {}).items()}
-    names = tuple(own) if scored is None else tuple(n for n in members if n in set(scored))
+        if feature.dimension in DIMENSIONS
+        and feature.scored
+        and (wanted is None or feature.name in wanted)
+    ]
+    dimensions = {feature.name: feature.dimension for feature in features}
     if profile.partition("@")[0] == "robust":
+        own = {
+            name: tuple(m) for name, m in (pools or {}).items() if wanted is None or name in wanted
+        }
+        dimensions |= {name: name.removeprefix(POOL) for name in own}
         scores = {
-            name: 1 - true_distance(members[name], profile, human, simulator) for name in names
+            name: true_feature(simulator, human, name, own.get(name, ())) for name in dimensions
         }
     else:
         values = true_rates(human, profile), true_rates(simulator, profile)
-        scores = {name: _dice_of_means(own[name], values) for name in names}
+        scores = {feature.name: _dice(feature, values) for feature in features}
     components: dict[str, float] = {}
     for dimension in DIMENSIONS:
-        parts = [
-            score for name, score in scores.items() if own[members[name][0]].dimension == dimension
-        ]
-        if not parts:
+        own = [scores[name] for name, of in dimensions.items() if of == dimension]
+        if not own:
             raise NotScorable(f"no feature of the dimension {dimension} is scored")
-        components[dimension] = 100 * sum(parts) / len(parts)
+        components[dimension] = 100 * sum(own) / len(own)
     ece, signed = true_outcome(simulator, human, bins)
     components["outcome"] = 100 * (1 - ece)
     index = sum(components.values()) / len(components)

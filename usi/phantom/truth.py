@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
 
 from usi.phantom.counts import count_frame
 from usi.phantom.plan import draw
@@ -160,49 +160,42 @@ _EXACT: Mapping[str, Mapping[str, str]] = {
 """Feature of a profile -> key of `exact_values`; other features come from the reference draw."""
 
 
-@lru_cache(maxsize=512)
-def reference_means(spec: PhantomSpec, profile: str) -> dict[str, tuple[float, float]]:
-    """Feature -> (mean, mean of the logs of positive values) over the fixed reference draw.
+@lru_cache(maxsize=32)
+def reference_values(spec: PhantomSpec, profile: str) -> dict[str, NDArray[np.float32]]:
+    """Feature -> its value in every session of the fixed reference draw (NaN = undefined).
 
-    A feature without planned values is not in it; without positive values the second is NaN.
+    Two populations share tasks and random numbers, so equal ones have equal values.
     """
     from usi.extraction.profile import get_profile
     from usi.extraction.table import derive
 
     found = get_profile(profile)
-    total: dict[str, list[float]] = {}
+    parts: dict[str, list[NDArray[np.float32]]] = {}
     for block in range(REFERENCE_SESSIONS // _BLOCK):
         tasks = sample_tasks(_BLOCK, seed=_SEED + block)
         plan = draw(spec, tasks, replicates=1, seed=(_SEED, block))
         frame = count_frame(plan, profile, side="human")
         values = derive(frame, found.specs, without_denominator=found.without_denominator)
         for name in values.columns:
-            column = values[name].drop_nulls().to_numpy()
-            positive = column[column > 0]
-            sums = [column.sum(), len(column), np.log(positive).sum(), len(positive)]
-            total[name] = [
-                a + float(b) for a, b in zip(total.get(name, [0.0] * 4), sums, strict=True)
-            ]
-    return {
-        name: (mean / n, log / positive if positive else math.nan)
-        for name, (mean, n, log, positive) in total.items()
-        if n
-    }
+            column = values[name].to_numpy().astype(np.float32)
+            parts.setdefault(name, []).append(column)
+    return {name: np.concatenate(own) for name, own in parts.items()}
 
 
-@lru_cache(maxsize=8)
-def reference_values(spec: PhantomSpec, profile: str) -> pl.DataFrame:
-    """Values of every session of the first block of the reference draw.
+@lru_cache(maxsize=512)
+def reference_means(spec: PhantomSpec, profile: str) -> dict[str, tuple[float, float]]:
+    """Feature -> (mean, mean of the logs of positive values) over the fixed reference draw.
 
-    Two populations share its random numbers, so that their difference has little noise.
+    A feature without planned values is not in it; without positive values the second is NaN.
     """
-    from usi.extraction.profile import get_profile
-    from usi.extraction.table import derive
-
-    found = get_profile(profile)
-    plan = draw(spec, sample_tasks(_BLOCK, seed=_SEED), replicates=1, seed=(_SEED, 0))
-    frame = count_frame(plan, profile, side="human")
-    return derive(frame, found.specs, without_denominator=found.without_denominator)
+    result: dict[str, tuple[float, float]] = {}
+    for name, values in reference_values(spec, profile).items():
+        column = values[~np.isnan(values)].astype(np.float64)
+        positive = column[column > 0]
+        if len(column):
+            log = float(np.log(positive).mean()) if len(positive) else math.nan
+            result[name] = (float(column.mean()), log)
+    return result
 
 
 def true_rates(spec: PhantomSpec, profile: str = "tau-usi") -> dict[str, float]:
