@@ -62,6 +62,9 @@ class Corpus:
         Design -> part of the number of draws.
     attacks
         Names of the attacks; empty: all.
+    attacked
+        Part of the draws in which the attacks are made; people alone stand in the others, since
+        the rate at which people pass needs more draws than attacks that never do.
     """
 
     name: str
@@ -69,10 +72,11 @@ class Corpus:
     group: str
     designs: tuple[tuple[str, float], ...]
     attacks: tuple[str, ...] = ()
+    attacked: float = 1.0
 
 
 CORPORA = (
-    Corpus("STAR", "star", "task", (("165x3x3", 1.0), ("50x3x3", 1.0))),
+    Corpus("STAR", "star", "task", (("165x3x3", 1.0), ("50x3x3", 1.0)), attacked=0.25),
     Corpus("MultiWOZ", "multiwoz21/val.json.zip", "domain", (("100x3x3", 0.25),)),
     Corpus("MultiDoGO", "multidogo", "domain", (("165x3x3", 0.25),)),
     Corpus(PHANTOM, "", "task", (("165x3x3", 0.5),), MIXTURES),
@@ -105,11 +109,20 @@ def _phantom() -> tuple[People, tuple[Session, ...]]:
 
 @dataclass(frozen=True)
 class Work:
-    """One draw of one design of a corpus; `few` participants behind the reference, where given."""
+    """One draw of one design of a corpus.
+
+    Attributes
+    ----------
+    attacked
+        Whether the attacks are made, beside people.
+    few
+        Participants behind the reference, where it is about them.
+    """
 
     corpus: Corpus
     design: str
     number: int
+    attacked: bool = True
     few: int = 0
 
 
@@ -118,7 +131,7 @@ def one(work: Work) -> list[Trial]:
     people, models = people_and_models(work.corpus)
     if work.few:
         return [_with_few(people, work)]
-    attacks = chosen_attacks(work.corpus.attacks, models=True)
+    attacks = chosen_attacks(work.corpus.attacks, models=True) if work.attacked else ()
     return one_draw(
         people, Design.parse(work.design), attacks, seed=SPREAD + work.number, models=models
     )
@@ -147,13 +160,13 @@ def _with_few(people: People, work: Work) -> Trial:
 def works(corpus: Corpus, draws: int) -> list[Work]:
     """All draws of a corpus."""
     found = [
-        Work(corpus, design, number)
+        Work(corpus, design, number, number < max(2, corpus.attacked * draws * share))
         for design, share in corpus.designs
         for number in range(max(2, round(draws * share)))
     ]
     if corpus.name == "STAR":
         found += [
-            Work(corpus, FEW_DESIGN.name, number, few)
+            Work(corpus, FEW_DESIGN.name, number, few=few)
             for few in FEW
             for number in range(max(2, 2 * draws))
         ]
