@@ -42,8 +42,9 @@ DATA = Path(os.environ.get("USI_SHARED", ROOT.parent / "shared")) / "data"
 MODELS = (
     "taubench/retail_agent-gpt-4o_user-gpt-4o_115x1.json",
     "taubench/airline_agent-gpt-4o_user-gpt-4o_50x4.json",
+    "taubench/retail_agent-gpt-4o-mini_user-gpt-4o-mini_115x1.json",
 )
-"""Transcripts of a model user on other tasks: what mixtures are made with."""
+"""Transcripts of model users on other tasks: what mixtures are made with."""
 MIXTURES = ("mix-5", "mix-10", "mix-20", "mix-30", "mix-50", "model")
 PHANTOM = "phantom"
 

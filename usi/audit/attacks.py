@@ -341,30 +341,46 @@ def self_copy_permuted(material: Material, rng: random.Random) -> list[Session]:
 # -- mixtures -------------------------------------------------------------------------------
 
 
-def mixed(
-    material: Material, bad: Sequence[Session], share: float, rng: random.Random
-) -> list[Session]:
-    """Held-out people, a share of the places taken by the sessions of `bad` at those places."""
-    count = round(share * len(material.slots))
-    chosen = set(rng.sample(range(len(material.slots)), count))
-    return [bad[at] if at in chosen else session for at, session in enumerate(material.held_out)]
+def _models_at(material: Material, places: Sequence[int], rng: random.Random) -> dict[int, Session]:
+    """A model user's session for each of these places: of the same task where there are any.
 
-
-def model_sessions(material: Material, rng: random.Random) -> list[Session]:
-    """Sessions of model users: of the same task where their file knows it, else any.
-
-    Their outcome is that of the person whose place they take.
+    None is used twice before all have been used. Outcomes are those of the people whose places
+    they take.
     """
     if not material.models:
         raise CannotMake(_NEEDS_MODELS)
     by_task: dict[str, list[Session]] = {}
     for session in material.models:
         by_task.setdefault(session.task_id or "", []).append(session)
-    made = []
-    for session, group in zip(material.held_out, material.groups, strict=True):
-        taken = rng.choice(by_task.get(group) or material.models)
-        made.append(msgspec.structs.replace(taken, outcome=session.outcome, status=session.status))
+    known = by_task.keys() & set(material.groups)
+    pools = {name: by_task[name] if name in known else [*material.models] for name in (*known, "")}
+    for pool in pools.values():
+        rng.shuffle(pool)
+    used: Counter[str] = Counter()
+    made = {}
+    for place in places:
+        own = material.groups[place]
+        name = own if own in known else ""
+        taken = pools[name][used[name] % len(pools[name])]
+        used[name] += 1
+        person = material.held_out[place]
+        made[place] = msgspec.structs.replace(taken, outcome=person.outcome, status=person.status)
     return made
+
+
+def model_sessions(material: Material, rng: random.Random) -> list[Session]:
+    """Sessions of model users in all places."""
+    made = _models_at(material, range(len(material.slots)), rng)
+    return [made[place] for place in range(len(material.slots))]
+
+
+def _mixture(share: float) -> Maker:
+    def make(material: Material, rng: random.Random) -> list[Session]:
+        count = round(share * len(material.slots))
+        bad = _models_at(material, rng.sample(range(len(material.slots)), count), rng)
+        return [bad.get(at, session) for at, session in enumerate(material.held_out)]
+
+    return make
 
 
 def matched_turns(material: Material, rng: random.Random) -> list[Session]:
@@ -404,24 +420,19 @@ def flags_of(texts: tuple[str, ...]) -> list[frozenset[str]]:
 
 def hidden_errors(material: Material, rng: random.Random) -> list[Session]:
     """Two in five sessions are bad, and half of these are marked as infrastructure errors."""
-    bad = model_sessions(material, rng) if material.models else nonsense(material, rng)
     chosen = rng.sample(range(len(material.slots)), round(0.4 * len(material.slots)))
-    hidden = set(chosen[::2])
+    if material.models:
+        bad = _models_at(material, chosen, rng)
+    else:
+        bad = dict(enumerate(nonsense(material, rng)))
     made = list(material.held_out)
-    for at in chosen:
+    for number, at in enumerate(chosen):
         made[at] = bad[at]
-        if at in hidden:
+        if number % 2 == 0:
             made[at] = msgspec.structs.replace(
                 bad[at], status="infrastructure_error", status_reason="provider error"
             )
     return made
-
-
-def _mixture(share: float, source: Maker) -> Maker:
-    def make(material: Material, rng: random.Random) -> list[Session]:
-        return mixed(material, source(material, rng), share, rng)
-
-    return make
 
 
 MIX_SHARES = (0.05, 0.10, 0.20, 0.30, 0.50)
@@ -435,7 +446,7 @@ def _mixtures() -> list[Attack]:
             Attack(
                 f"mix-{percent}",
                 f"people, {percent} % of the sessions those of a model user",
-                _mixture(share, model_sessions),
+                _mixture(share),
                 harmful=share >= 0.5,
                 needs_models=True,
             )
