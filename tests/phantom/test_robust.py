@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from usi.extraction.profile import get_specs
 from usi.options import ScoreOptions
 from usi.phantom import default_tasks, draw, get_simulator, load_spec, phantom_table, true_scores
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile
+from usi.scoring.robust.reference import reference
 
 COMPONENTS = ("conversation", "information", "clarification", "reaction", "outcome")
 HUMAN = load_spec("human")
@@ -15,9 +17,19 @@ NAMES = ("copy", "mild", "polite", "defect-role", "defect-outcome", "defect-calm
 
 
 @pytest.fixture(scope="module")
-def cards():
+def people():
+    return phantom_table(draw(HUMAN, default_tasks(), seed=1), "robust", side="human")
+
+
+@pytest.fixture(scope="module")
+def pools(people):
+    """Rare features that are counted together, by the name of their pool."""
+    return reference(people.frame, get_specs("robust")).pools
+
+
+@pytest.fixture(scope="module")
+def cards(people):
     tasks = default_tasks()
-    human = phantom_table(draw(HUMAN, tasks, seed=1), "robust", side="human")
     tables = {
         name: phantom_table(
             draw(get_simulator(name), tasks, seed=2), "robust", side="simulated", simulator=name
@@ -25,7 +37,7 @@ def cards():
         for name in NAMES
     }
     card = get_profile("robust").score_tables(
-        human, tables, surveys=None, options=ScoreOptions(), context=ScoreContext(synthetic=True)
+        people, tables, surveys=None, options=ScoreOptions(), context=ScoreContext(synthetic=True)
     )
     return {one.name: one for one in card.simulators}
 
@@ -40,13 +52,8 @@ def test_order_is_copy_mild_polite(cards):
 
 
 @pytest.mark.parametrize("name", ["copy", "mild", "polite", "defect-outcome", "defect-calm"])
-def test_bounds_hold_the_true_scores(cards, name):
+def test_bounds_hold_the_true_scores(cards, pools, name):
     card = cards[name]
-    pools = {
-        name: str(feature.note).removesuffix(" together").split(", ")
-        for name, feature in card.features.items()
-        if name.startswith("rare_")
-    }
     truth = true_scores(get_simulator(name), HUMAN, "robust", scored=_scored(card), pools=pools)
     assert card.index.low <= truth.index <= card.index.high
     for part in COMPONENTS:

@@ -35,6 +35,7 @@ from usi.phantom.tasks import published_difficulty
 from usi.phantom.truth import exact_values
 
 HUMAN = load_spec("human")
+POOLS = {"rare_reaction": ("emotion", "accusation")}
 BY_PARAMETER = {
     "politeness_rate": "politeness",
     "short_msg_rate": "short",
@@ -126,6 +127,30 @@ def test_a_copy_has_a_perfect_true_score_and_defects_the_expected_dice():
     scores = true_scores(HUMAN.with_rates(dash=0.036), HUMAN)
     assert scores.features["formality_rate"] == pytest.approx(0.5)
     assert scores.components["conversation"] == pytest.approx(100 - 50 / 7, abs=1e-6)
+
+
+def test_the_true_score_of_robust_sees_lost_variety() -> None:
+    truth = true_scores(get_simulator("copy"), HUMAN, "robust", pools=POOLS)
+    assert set(truth.features.values()) == {1.0}
+    # all sessions near the mean: means are nearly those of people, distributions are not
+    collapsed = true_scores(get_simulator("collapsed"), HUMAN, "robust", pools=POOLS)
+    means = true_scores(get_simulator("collapsed"), HUMAN)
+    assert means.features["politeness_rate"] > 0.999
+    assert collapsed.features["politeness"] < 0.7
+    assert collapsed.components["conversation"] < means.components["conversation"] - 10
+
+
+def test_the_true_score_of_an_ordered_feature_is_that_of_its_means() -> None:
+    # with the same random numbers every session has at least as many pivots: D is Dice of the means
+    truth = true_scores(get_simulator("defect-pivot"), HUMAN, "robust")
+    assert truth.features["pivot"] == pytest.approx(2 * 0.084 / (0.084 + 0.25), abs=0.002)
+
+
+def test_a_pool_is_the_sum_of_its_members() -> None:
+    calm = get_simulator("defect-calm")
+    truth = true_scores(calm, HUMAN, "robust", pools=POOLS)
+    # emotion .034 -> .001 and accusation .030 -> .001: (.064 - .002) / (.064 + .002)
+    assert truth.features["rare_reaction"] == pytest.approx(1 - 0.062 / 0.066, abs=0.005)
 
 
 def test_outcome_defect_is_one_logit_and_moves_outcome_alone():
