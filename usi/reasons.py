@@ -415,7 +415,45 @@ FEW_FOR_CORRELATION = Code("few_for_correlation", "needs {least} sessions a side
 TWO_VARYING = Code("two_varying", "fewer than 2 features vary on both sides")
 NO_PAIR_DEFINED = Code("no_pair_defined", "no pair of features is defined together")
 FEW_HITS = Code("few_hits", "needs {least} hits on each side and turns in and out of the context")
-FOLD_FAILURE = Code("fold_failure", "fold failure: AUC {auc:.2f} is below {least:.2f}")
+
+# Task and content tracking, turn adjacency.
+UNPAIRED_TRACKING = Code(
+    "unpaired_tracking",
+    "the tasks of the two sides differ: only sessions of one task can be put side by side",
+    "data",
+    "run the simulator on the tasks that the people did",
+)
+TRACKING_ONE_BATCH = Code(
+    "tracking_one_batch",
+    "one human batch: what people reach among themselves needs two",
+    "data",
+    "let people do the same tasks a second time (two batches)",
+    alone=True,
+)
+NO_WORDS_KEPT = Code(
+    "no_words_kept",
+    "the session table holds no words",
+    "rescore",
+    "score the transcripts themselves",
+)
+PEOPLE_SHOW_NO_TASK = Code(
+    "people_show_no_task",
+    "people among themselves show no task in their {what}: there is nothing to compare with",
+    "data",
+    "more people on the same tasks, or tasks that differ more",
+)
+FEW_EXCHANGES = Code(
+    "few_exchanges",
+    "fewer than {least} sessions of {who} have three exchanges",
+    "data",
+    "sessions of three and more exchanges with the agent's messages in them",
+)
+PEOPLE_DO_NOT_ANSWER = Code(
+    "people_do_not_answer",
+    "people's replies fit the message before them hardly better than other messages of the session",
+    "data",
+    "transcripts with the agent's messages in the order in which they were said",
+)
 
 NO_SHARED_BATCHES = Code("no_shared_batches", "needs at least two batches of the same tasks")
 FROZEN_MAP = Code(

@@ -37,22 +37,22 @@ def test_weighted_auc_is_undefined_without_one_of_the_classes():
     assert np.isnan(weighted_auc(np.array([0.1, 0.2]), y, np.array([[0.0, 1.0]]))[0])
 
 
-@pytest.mark.parametrize("classifier", ["logistic", "forest"])
+@pytest.mark.parametrize("classifier", ["logistic", "trees"])
 def test_two_draws_of_one_population_are_not_told_apart(classifier):
-    result = two_sample_test(sample(1), sample(2, tag="z"), classifier=classifier)
+    result = two_sample_test(sample(1), sample(3, tag="z"), classifier=classifier)
     assert 0.40 <= result.auc.value <= 0.60
     assert result.auc.low < 0.5 < result.auc.high
     assert result.grouped_by == "task"
     assert result.sessions_per_side == 300
 
 
-def test_a_collapsed_simulator_fools_the_logistic_and_not_the_forest():
+def test_a_collapsed_simulator_fools_the_logistic_and_not_the_trees():
     human, collapsed = sample(1), sample(2, spread=0.02, tag="z")
     logistic = two_sample_test(human, collapsed, classifier="logistic")
-    forest = two_sample_test(human, collapsed, classifier="forest")
+    trees = two_sample_test(human, collapsed, classifier="trees")
     assert logistic.auc.value is None or logistic.auc.value < 0.65
-    assert forest.auc.value > 0.95
-    assert forest.auc.low <= forest.auc.value <= forest.auc.high
+    assert trees.auc.value > 0.95
+    assert trees.auc.low <= trees.auc.value <= trees.auc.high
 
 
 def test_the_shifted_feature_is_named_first():

@@ -40,7 +40,7 @@ def test_the_default_profile_is_robust(files: PhantomFiles, card: dict[str, Any]
 
 def test_diagnostics_floors_and_signature_are_on_the_card(card: dict[str, Any]) -> None:
     side = card["simulators"][0]
-    assert [test["classifier"] for test in side["two_sample"]] == ["logistic", "forest"]
+    assert [test["classifier"] for test in side["two_sample"]] == ["logistic", "trees"]
     assert {test["mode"] for test in side["two_sample"]} == {"fast"}
     assert "|c2st:fast|" in side["signature"]
     floors = side["floors"]

@@ -95,7 +95,7 @@ def test_parquet_round_trip(table: SessionTable, tmp_path: Path) -> None:
     assert again.frame.schema == table.frame.schema
     assert (again.profile, again.lexicon) == ("tau-usi", "tau19@1")
     metadata = pq.read_schema(path).metadata
-    assert metadata[b"usi_session_table"] == b"3"
+    assert metadata[b"usi_session_table"] == b"4"
     assert metadata[b"profile"] == b"tau-usi"
     assert metadata[b"lexicon"] == b"tau19@1"
     first = path.read_bytes()
@@ -193,7 +193,7 @@ def test_foreign_files_are_refused_with_the_reason(table: SessionTable, tmp_path
     pq.write_table(pa.table({"a": [1]}), path)
     with pytest.raises(InputError, match="metadata lacks 'usi_session_table'"):
         SessionTable.read(path)
-    with pytest.raises(InputError, match="version 0, this usi reads version 3"):
+    with pytest.raises(InputError, match="version 0, this usi reads version 4"):
         SessionTable.read(rewritten(table, path, usi_session_table="0"))
     with pytest.raises(InputError, match="unknown profile 'other'"):
         SessionTable.read(rewritten(table, path, profile="other"))

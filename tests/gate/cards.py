@@ -60,6 +60,10 @@ def simulator(name: str = "sim", **change: Any) -> SimulatorCard:
         "design": "paired",
         "coverage": Estimate(value=1.0, unit="share"),
         "success_gap": share(0.01, -0.03, 0.05),
+        "task_tracking": share(0.97, 0.8, 1.2),
+        "content_tracking": share(0.95, 0.9, 1.0),
+        "turn_adjacency": share(0.98, 0.9, 1.1),
+        "two_sample": (auc(0.55, 0.5, 0.6),),
     }
     return SimulatorCard(**{**fields, **change})
 
@@ -96,9 +100,9 @@ def absent(reason: Reason | None = None) -> Component:
 
 
 def auc(value: float, low: float, high: float, **change: Any) -> TwoSample:
-    """A full forest test at 300 sessions a side."""
+    """A test with boosted trees at 300 sessions a side."""
     fields: dict[str, Any] = {
-        "classifier": "forest",
+        "classifier": "trees",
         "mode": "full",
         "auc": Estimate(value=value, low=low, high=high, unit="share"),
         "sessions_per_side": 300,

@@ -23,8 +23,15 @@ from gate.cards import (
 from usi.decisions import Verdict, gate_scorecard, resolve, tier
 from usi.errors import UsageError
 from usi.estimate import Estimate, not_assessed
-from usi.reasons import FEW_SIMULATOR_SESSIONS, NO_OUTCOMES, NO_SURVEY, NO_VALID_ANSWER
-from usi.scoring.scorecard import Index, Scorecard, Sizes, SubgroupScore
+from usi.reasons import (
+    FEW_SIMULATOR_SESSIONS,
+    NO_OUTCOMES,
+    NO_SURVEY,
+    NO_VALID_ANSWER,
+    TRACKING_ONE_BATCH,
+    UNPAIRED_TRACKING,
+)
+from usi.scoring.scorecard import CopyShare, Index, Scorecard, Sizes, SubgroupScore
 
 
 def run(change: dict[str, Any] | None = None, name: str = "B", **criteria: Any) -> Verdict:
@@ -115,7 +122,10 @@ def test_success_gap(gap: Estimate | None, expected: str) -> None:
         ([auc(0.8, 0.7001, 0.9)], "FAIL"),
         ([auc(0.8, 0.70, 0.9)], "INCONCLUSIVE"),
         ([auc(0.5, 0.4, 0.6, sessions_per_side=299)], "INCONCLUSIVE"),
-        ([auc(0.5, 0.4, 0.6, mode="fast", classifier="logistic")], "INCONCLUSIVE"),
+        ([auc(0.5, 0.4, 0.6, mode="fast")], "PASS"),
+        ([auc(0.5, 0.4, 0.6, classifier="logistic")], "INCONCLUSIVE"),
+        ([auc(0.39, 0.3, 0.45)], "INCONCLUSIVE"),
+        ([auc(0.8, 0.7001, 0.9, sessions_per_side=150)], "FAIL"),
         ([], "INCONCLUSIVE"),
     ],
 )
@@ -127,12 +137,66 @@ def test_two_sample_key_of_tier_a(tests: list[Any], expected: str) -> None:
     assert expected == "PASS" or verdict.decided_by == ("c2st",)
 
 
-def test_two_sample_is_a_warning_at_b_and_nothing_at_c() -> None:
+def test_two_sample_decides_at_b_and_is_nothing_at_c() -> None:
     change = {"two_sample": (auc(0.95, 0.9, 0.99),)}
     at_b, at_c = run(change, "B"), run(change, "C")
-    assert (at_b.verdict, at_c.verdict) == ("PASS", "PASS")
-    assert [c.state for c in at_b.simulators[0].checks if c.id == "c2st"] == ["warning"]
+    assert (at_b.verdict, at_c.verdict) == ("FAIL", "PASS")
+    assert at_b.decided_by == ("c2st",)
     assert not [c for c in at_c.simulators[0].checks if c.id == "c2st"]
+    assert run({"two_sample": (auc(0.8, 0.7, 0.85),)}, "B").verdict == "PASS"
+
+
+@pytest.mark.parametrize("key", ["task_tracking", "content_tracking", "turn_adjacency"])
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [(0.40, 0.9, "PASS"), (0.39, 0.9, "INCONCLUSIVE"), (-0.1, 0.40, "INCONCLUSIVE"),
+     (-0.1, 0.39, "FAIL")],
+)  # fmt: skip
+def test_tracking_keys_of_tier_b(key: str, low: float, high: float, expected: str) -> None:
+    verdict = run({key: share((low + high) / 2, low, high)})
+    assert verdict.verdict == expected
+    assert expected == "PASS" or verdict.decided_by == (key,)
+
+
+def test_words_far_closer_to_the_task_than_peoples_fail_a_and_b() -> None:
+    aloud = {"content_tracking": share(1.9, 1.51, 2.3)}
+    assert run(aloud, "B").decided_by == ("content_tracking_max",)
+    assert run(aloud, "B").verdict == "FAIL"
+    assert run({"content_tracking": share(1.5, 1.3, 1.7)}, "B").verdict == "INCONCLUSIVE"
+    assert run(aloud, "C").verdict == "PASS"
+
+
+def test_a_ratio_that_cannot_be_made_leaves_the_verdict_open_or_is_loosened() -> None:
+    none = not_assessed(TRACKING_ONE_BATCH)
+    verdict = run({"content_tracking": none})
+    assert verdict.verdict == "INCONCLUSIVE"
+    assert "one human batch" in verdict.reasons[0]
+    assert "two batches" in verdict.needed[0].text
+    rules: dict[str, Any] = {"tracking": {"content": 0.0, "content_max": 99.0}}
+    assert run({"content_tracking": share(0.2, 0.1, 0.3)}, "B", **rules).verdict == "PASS"
+
+
+def test_tracking_has_no_meaning_where_tasks_differ() -> None:
+    none = not_assessed(UNPAIRED_TRACKING)
+    change = {"design": "unpaired", "task_tracking": none, "content_tracking": none}
+    states = {c.id: c.state for c in run(change, "C").simulators[0].checks}
+    assert states["task_tracking"] == states["content_tracking"] == "not_asked"
+    assert states["turn_adjacency"] == "pass"
+
+
+@pytest.mark.parametrize("key", ["copies", "self_copies"])
+@pytest.mark.parametrize("name", ["A", "B", "C"])
+def test_copies_fail_every_tier(key: str, name: str) -> None:
+    shares = [
+        CopyShare(share=0.3, people=0.0, low=low, copies=90, sessions=300, alarm=low > 0.01)
+        for low in (0.2, 0.0)
+    ]
+    change = {"index": index(97.0), **only(**{one: part(97.0) for one in FIVE})}
+    verdict = run({**change, key: shares[0]}, name)
+    assert verdict.verdict == "FAIL"
+    assert verdict.decided_by == (key,)
+    assert "it replays" in verdict.reasons[0]
+    assert run({**change, key: shares[1]}, name).verdict == "PASS"
 
 
 @pytest.mark.parametrize(("name", "expected"), [("A", "FAIL"), ("B", "FAIL"), ("C", "PASS")])
@@ -154,10 +218,12 @@ def test_gaming_is_inconclusive_at_best() -> None:
     assert run(failing).verdict == "FAIL"
 
 
-def test_collapsed_is_named_and_does_not_decide() -> None:
-    verdict = run({"collapsed": True})
-    assert verdict.verdict == "PASS"
-    assert "collapsed" in verdict.to_text()
+@pytest.mark.parametrize(("name", "expected"), [("B", "FAIL"), ("C", "INCONCLUSIVE")])
+def test_a_collapsed_simulator_never_passes(name: str, expected: str) -> None:
+    verdict = run({"collapsed": True}, name)
+    assert verdict.verdict == expected
+    assert verdict.decided_by == ("collapsed",)
+    assert "one average person" in verdict.to_text()
 
 
 def test_required_component_not_assessed() -> None:
@@ -210,7 +276,7 @@ def unpaired(clusters: int = 108, people: int = 200, **change: Any) -> Scorecard
 def test_unpaired_reaches_tier_c_at_most() -> None:
     assert gate_scorecard(unpaired(), tier("C")).verdict == "PASS"
     verdict = gate_scorecard(unpaired(), tier("B"))
-    assert (verdict.verdict, verdict.decided_by) == ("INCONCLUSIVE", ("design",))
+    assert (verdict.verdict, verdict.decided_by) == ("INCONCLUSIVE", ("design", "c2st"))
 
 
 @pytest.mark.parametrize(("sim", "people"), [(29, 200), (200, 29)])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from usi.features.content import (
+from usi.extraction.content import (
     HEARD,
     PAIR,
     SAID,
@@ -17,10 +17,10 @@ from usi.features.content import (
     pair_hash,
     word_hash,
 )
-from usi.score.robust.adjacency import FEWEST_SESSIONS, AdjacencyModel, turn_adjacency
-from usi.score.robust.sums import SideSums, side_sums
-from usi.score.robust.tracking import ContentModel, content_tracking, task_tracking
-from usi.score.robust.wording import Wording, stop_words
+from usi.scoring.robust.adjacency import FEWEST_SESSIONS, AdjacencyModel, turn_adjacency
+from usi.scoring.robust.sums import SideSums, side_sums
+from usi.scoring.robust.tracking import ContentModel, content_tracking, task_tracking
+from usi.scoring.robust.wording import Wording, stop_words
 
 WORDS = ("ähre", "bread", "cloud", "dune", "ember", "flint", "grove", "harbor", "?", "it's", "x9")
 Session = list[tuple[str, str]]  # (agent's message, reply)
@@ -34,7 +34,9 @@ def columns(found: list[Session], names: Names | None = None) -> pl.DataFrame:
     turns = [reply for session in found for _, reply in session]
     at = np.array([k if agents[k] else -1 for k in range(len(agents))], dtype=np.int64)
     sizes = np.array([len(session) for session in found], dtype=np.int64)
-    return pl.DataFrame(content_columns(turns, sizes, agents, at, names))
+    return pl.DataFrame(
+        content_columns(turns, sizes, agents, at, np.ones(len(found), dtype=bool), names)
+    )
 
 
 def wording(found: list[Session], unit: list[int], split: list[int]) -> Wording:
@@ -59,11 +61,11 @@ def test_turns_become_sets_of_words_and_neighbouring_pairs() -> None:
     frame = columns([[("Which color?", "Red shoes, RED shoes"), ("", "")]], names)
     said = frame[SAID].to_list()[0]
     assert said[0] == sorted(said[0])
-    assert {names.of(n) for n in said[0]} == {"red", "shoes", "red shoes", "shoes red"}
+    assert {names.term(n) for n in said[0]} == {"red", "shoes", "red shoes", "shoes red"}
     assert said[1] == []
     heard = frame[HEARD].to_list()[0]
     assert [len(part) for part in heard] == [5, 0]  # which, color, ?, two pairs
-    assert names.of(123) is None
+    assert names.term(123) is None
 
 
 @given(sessions, sessions)
@@ -164,16 +166,25 @@ def test_a_feature_that_is_undefined_for_a_side_says_nothing() -> None:
 
 # ---------------------------------------------------------------- content tracking
 
-CONTENT = ("flight", "boston", "refund", "lamp", "hotel", "guest", "doctor", "fever", "bank", "loan")
+CONTENT = (
+    "flight",
+    "boston",
+    "refund",
+    "lamp",
+    "hotel",
+    "guest",
+    "doctor",
+    "fever",
+    "bank",
+    "loan",
+)
 
 
 def talk(rng: np.random.Generator, topic: int, follow: float) -> Session:
     """A session whose words are the topic's with probability `follow`, else anyone's."""
     own = CONTENT[2 * topic : 2 * topic + 2]
     replies = [
-        " ".join(
-            str(rng.choice(own if rng.random() < follow else CONTENT)) for _ in range(4)
-        )
+        " ".join(str(rng.choice(own if rng.random() < follow else CONTENT)) for _ in range(4))
         for _ in range(3)
     ]
     return [("ok", reply) for reply in replies]

@@ -267,10 +267,10 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
 
 
 def _c2st_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
-    full = [t for t in simulator.two_sample if t.mode == "full" and t.classifier == "forest"]
-    if not full:
-        return Need(part="c2st", kind="rescore", text="c2st: score again with --c2st full")
-    n = full[0].sessions_per_side or 0
+    trees = [t for t in simulator.two_sample if t.classifier == "trees"]
+    if not trees:
+        return Need(part="c2st", kind="rescore", text="c2st: score again without --c2st off")
+    n = trees[0].sessions_per_side or 0
     if n < C2ST_SESSIONS:
         runs = math.ceil(C2ST_SESSIONS / sizes.tasks)
         text = (

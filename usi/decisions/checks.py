@@ -528,6 +528,8 @@ def _score_check(
 
 C2ST_SESSIONS = 300
 """Sessions a side of the two-sample key: an AUC grows with n, so the cut-off has one n."""
+COPIED_BELOW = 0.40
+"""Two-sample AUC below which sessions of the sides come in pairs."""
 C2ST_WARN = 0.85
 
 
@@ -589,13 +591,13 @@ def _at_family(estimate: Estimate, family: int) -> tuple[float, float]:
 
 
 def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
-    """The two-sample key (full forest test at 300 sessions a side), else a warning or nothing."""
+    """The two-sample key (boosted trees at 300 sessions a side), else a warning or nothing."""
     if rules_of(simulator).own_two_sample:
         return []
     limit = criteria.c2st_max
     if limit is None or limit >= 1:
         return _c2st_warning(simulator, criteria)
-    rule = f"two-sample AUC <= {limit:g} (upper bound, full test)"
+    rule = f"two-sample AUC <= {limit:g} (upper bound)"
 
     def check(state: str, message: str, auc: Estimate | None = None) -> list[Check]:
         value, low, high = (auc.value, auc.low, auc.high) if auc else (None, None, None)
@@ -614,28 +616,139 @@ def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
 
     if is_unpaired(simulator):
         return check("inconclusive", "the two-sample test decides in paired designs only")
-    full = [t for t in simulator.two_sample if t.mode == "full" and t.classifier == "forest"]
-    if not full:
-        have = (
-            "only the fast two-sample test was run"
-            if simulator.two_sample
-            else "no two-sample test"
-        )
-        return check("inconclusive", f"{have}: score again with --c2st full")
-    test = full[0]
+    trees = [t for t in simulator.two_sample if t.classifier == "trees"]
+    if not trees:
+        return check("inconclusive", "no two-sample test: score again without --c2st off")
+    test = trees[0]
     auc = test.auc
     if auc.value is None or auc.low is None or auc.high is None:
         return check("inconclusive", f"two-sample test not assessed: {auc.reason or 'no bounds'}")
     n = test.sessions_per_side or 0
     figures = f"two-sample AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]"
+    if auc.low > limit + EPS:
+        return check("fail", f"{figures} above {limit:g}{_telltale(test)}", auc)
     if n < C2ST_SESSIONS:
         text = f"{figures} from {n} sessions a side; {C2ST_SESSIONS} are asked"
         return check("inconclusive", text, auc)
+    if auc.value < COPIED_BELOW:
+        text = f"{figures} below chance: sessions of the two sides come in pairs, as copies do"
+        return check("inconclusive", text, auc)
     if auc.high <= limit + EPS:
         return check("pass", f"{figures} within {limit:g}", auc)
-    if auc.low > limit + EPS:
-        return check("fail", f"{figures} above {limit:g}{_telltale(test)}", auc)
     return check("inconclusive", f"{figures} not surely within {limit:g}", auc)
+
+
+def check_tracking(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """Task tracking, content tracking and turn adjacency: each bound within its limit.
+
+    FAIL where the whole interval lies beyond a limit. Without the same tasks on both sides the
+    first two have no meaning and are not asked; whatever else keeps a ratio from being made leaves
+    the verdict open.
+    """
+    if rules_of(simulator).own_two_sample:
+        return []
+    asked = criteria.tracking
+    paired = not is_unpaired(simulator)
+    return [
+        *_ratio_checks(
+            "task_tracking", "task tracking", simulator.task_tracking,
+            asked.task, None, "behaviour does not follow the task", asked=paired,
+        ),
+        *_ratio_checks(
+            "content_tracking", "content tracking", simulator.content_tracking,
+            asked.content, asked.content_max, "what is said does not follow the task", asked=paired,
+        ),
+        *_ratio_checks(
+            "turn_adjacency", "turn adjacency", simulator.turn_adjacency,
+            asked.adjacency, None, "replies do not answer the agent",
+        ),
+    ]  # fmt: skip
+
+
+def _ratio_checks(
+    name: str,
+    title: str,
+    estimate: Estimate | None,
+    least: float | None,
+    most: float | None,
+    low_words: str,
+    *,
+    asked: bool = True,
+) -> list[Check]:
+    """Checks of a ratio to people against a least and a most value; 0 and none are not asked."""
+    if not least and most is None:
+        return []
+    if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
+        why = (estimate.reason if estimate is not None else None) or NOT_ON_CARD()
+        return [
+            Check(
+                id=name,
+                rule=f"{title} >= {least:g} (lower bound)" if least else f"{title} <= {most:g}",
+                state="inconclusive" if asked else "not_asked",
+                message=f"{title} not assessed: {why}",
+                reason=why,
+                threshold=least or most,
+            )
+        ]
+    value, low, high = estimate.value, estimate.low, estimate.high
+    figures = f"{title} {value:.2f} [{low:.2f}, {high:.2f}]"
+    found: list[tuple[str, str, State, str, float]] = []
+    if least:
+        state: State = "inconclusive"
+        words = f"is not surely {least:g} or more"
+        if low >= least - EPS:
+            state, words = "pass", f"reaches {least:g}"
+        elif high < least - EPS:
+            state, words = "fail", f"lies below {least:g}: {low_words}"
+        found.append((name, f">= {least:g} (lower bound)", state, words, least))
+    if most is not None:
+        state, words = "inconclusive", f"is not surely {most:g} or less"
+        if high <= most + EPS:
+            state, words = "pass", f"keeps to {most:g}"
+        elif low > most + EPS:
+            state = "fail"
+            words = f"lies above {most:g}: it reads its instruction, or people's sessions, aloud"
+        found.append((f"{name}_max", f"<= {most:g} (upper bound)", state, words, most))
+    return [
+        Check(
+            id=key,
+            rule=f"{title} {rule}",
+            state=state,
+            message=f"{figures} {words}",
+            value=value,
+            low=low,
+            high=high,
+            threshold=limit,
+        )
+        for key, rule, state, words, limit in found
+    ]
+
+
+def check_copies(simulator: SimulatorCard) -> list[Check]:
+    """Copies of people's sessions, and of the simulator's own of other tasks, fail every tier."""
+    found = []
+    for name, title, share, words in (
+        ("copies", "copies of people's sessions", simulator.copies, "it replays people"),
+        ("self_copies", "copies of its own sessions of other tasks", simulator.self_copies,
+         "it replays itself"),
+    ):  # fmt: skip
+        if share is None:
+            continue
+        figures = (
+            f"{share.copies} of {share.sessions} sessions ({share.share:.1%}) are {title}, "
+            f"{share.people:.1%} among people"
+        )
+        state: State = "fail" if share.alarm else "pass"
+        found.append(
+            Check(
+                id=name,
+                rule=f"no more {title} than people's share and 1 %",
+                state=state,
+                message=figures + (f": {words}" if share.alarm else ""),
+                value=share.share,
+            )
+        )
+    return found
 
 
 def _c2st_warning(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
@@ -688,8 +801,8 @@ def check_tripwires(simulator: SimulatorCard, criteria: Criteria) -> list[Check]
     return checks
 
 
-def check_gaming(simulator: SimulatorCard) -> list[Check]:
-    """Suspected gaming leaves no PASS; a collapsed simulator is named as such."""
+def check_gaming(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """Suspected gaming and a collapsed simulator leave no PASS; the latter fails tiers A and B."""
     checks = []
     if simulator.gaming_suspected:
         checks.append(
@@ -705,10 +818,10 @@ def check_gaming(simulator: SimulatorCard) -> list[Check]:
         checks.append(
             Check(
                 id="collapsed",
-                rule="spread like that of people (warning)",
-                state="warning",
-                message="collapsed: every conversation is near the mean, which a comparison of "
-                "means can't see",
+                rule="spread like that of people",
+                state="fail" if criteria.tier in ("A", "B") else "inconclusive",
+                message="collapsed: every conversation is near the mean; its means may agree, but "
+                "it stands for one average person, not for people",
             )
         )
     return checks

@@ -31,6 +31,7 @@ GATED: tuple[str, ...] = ("conversation", "information", "clarification", "react
 
 Points = Annotated[float, Field(strict=True, ge=0, le=100)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+Ratio = Annotated[float, Field(strict=True, ge=0)]
 Count = Annotated[int, Field(strict=True, ge=1)]
 
 
@@ -71,6 +72,21 @@ class SurveyKey(_Part):
     )
 
 
+class Tracking(_Part):
+    """Ratios to people (1 = like people) that the bounds of a simulator must keep to."""
+
+    task: Ratio | None = Field(None, description="lower bound of task tracking; 0 = not asked")
+    content: Ratio | None = Field(
+        None, description="lower bound of content tracking; 0 = not asked"
+    )
+    content_max: Ratio | None = Field(
+        None, description="upper bound of content tracking; above, instructions are read aloud"
+    )
+    adjacency: Ratio | None = Field(
+        None, description="lower bound of turn adjacency; 0 = not asked"
+    )
+
+
 class Subgroup(_Part):
     """Minimums that every value of a column (domain, difficulty, ...) must reach."""
 
@@ -106,7 +122,9 @@ class Criteria(_Part):
     max_success_gap
         The interval of the signed success gap must lie within plus and minus this share.
     c2st_max
-        Upper bound of the two-sample AUC from the full forest test; 1 = not asked.
+        Upper bound of the two-sample AUC of boosted trees; 1 = not asked.
+    tracking
+        Task tracking, content tracking, turn adjacency.
     max_user_errors
         Largest share of the reviewed sessions in which the simulated user made an error (tau2's
         review, hallucination retries); a simulator that nobody reviewed is INCONCLUSIVE.
@@ -138,6 +156,7 @@ class Criteria(_Part):
     allow_research_only: Annotated[bool, Field(strict=True)] = True
     minimum: Minimum = Minimum()
     survey: SurveyKey = SurveyKey()
+    tracking: Tracking = Tracking()
     subgroup: tuple[Subgroup, ...] = ()
     require: Require = Require()
 
@@ -163,6 +182,8 @@ class Criteria(_Part):
             del asked["max_blind_auc"]
         if self.allow_research_only:
             del asked["allow_research_only"]
+        if self.tracking == Tracking():
+            del asked["tracking"]
         text = json.dumps(asked, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -210,6 +231,13 @@ def _levels(criteria: Criteria) -> dict[str, float]:
     ):
         if limit is not None:
             levels[name] = -float(limit)
+    tracking = criteria.tracking
+    if tracking.content_max is not None:
+        levels["tracking.content_max"] = -tracking.content_max
+    for name in ("task", "content", "adjacency"):
+        least = getattr(tracking, name)
+        if least:
+            levels[f"tracking.{name}"] = least
     if criteria.survey.min_kappa_ratio is not None:
         levels["survey.min_kappa_ratio"] = criteria.survey.min_kappa_ratio
     if criteria.min_tasks is not None:
@@ -354,7 +382,12 @@ def _unknown_keys(data: Mapping[str, Any], file: str | None) -> list[InputError]
             problems.append(InputError(text, file=file, field=f"{prefix}{key}"))
 
     check(data, Criteria, "")
-    for key, model in (("minimum", Minimum), ("survey", SurveyKey), ("require", Require)):
+    for key, model in (
+        ("minimum", Minimum),
+        ("survey", SurveyKey),
+        ("tracking", Tracking),
+        ("require", Require),
+    ):
         check(data.get(key), model, f"{key}.")
     groups = data.get("subgroup")
     for number, part in enumerate(groups if isinstance(groups, list) else []):

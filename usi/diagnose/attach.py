@@ -1,17 +1,19 @@
-"""What means can't see of a simulator: two-sample tests, distances, spread, gaming.
+"""What means can't see of a simulator: two-sample tests, tracking, copies, spread, gaming.
 
-Nothing here changes a component. The gate reads the two-sample test and the signs of gaming as
-second keys.
+Nothing here changes a component. The gate reads the two-sample test, task and content tracking,
+turn adjacency, copies and the signs of gaming as further keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
+from usi.diagnose.copies import Copies, copies_of_people, self_copies
 from usi.diagnose.distances import (
     SPREAD_BAND,
     correlation_difference,
@@ -20,16 +22,21 @@ from usi.diagnose.distances import (
 )
 from usi.diagnose.gaming import RateCounts, detect, suspected
 from usi.diagnose.sample import Sample
+from usi.diagnose.sense import INPUTS, People, sense, unit_labels
+from usi.diagnose.telltales import telltales
 from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
 from usi.estimate import Estimate
+from usi.extraction.content import SAID, Names
 from usi.extraction.profile import get_profile
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import derive
 from usi.scoring.columns import CONTENT
 from usi.scoring.parts import Diagnosis, Studies
+from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.profile import RobustStudies
 from usi.scoring.robust.reference import scorable_rows
-from usi.scoring.scorecard import TwoSample, Warning_
+from usi.scoring.robust.wording import Wording
+from usi.scoring.scorecard import CopyShare, Telltale, TwoSample, Warning_
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
     "politeness": (("politeness",), "helped_politeness", "helped_turns"),
@@ -38,7 +45,10 @@ GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
 """Rate -> columns of its hits, of its hits in its context, of turns in that context: courtesy
 after the agent helped, frustration (feeling, blame or pushback) after the agent failed."""
 
-CLASSIFIERS: tuple[Classifier, ...] = ("logistic", "forest")
+CLASSIFIERS: tuple[Classifier, ...] = ("logistic", "trees")
+
+COPIED_BELOW = 0.40
+"""AUC below which the sides come in pairs: a sign of copies."""
 
 SEEN_ABOVE = 0.7
 """AUC above which a classifier tells the sides apart beyond doubt."""
@@ -50,13 +60,15 @@ def scored_sessions(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _compared(
-    design: str, human: pl.DataFrame, simulated: pl.DataFrame
+    design: str, human: pl.DataFrame, simulated: pl.DataFrame, column: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Sessions of tasks on both sides, where the design is paired on the task."""
-    both = pl.Series(sorted(set(human["task"].drop_nulls()) & set(simulated["task"].drop_nulls())))
+    """Sessions of tasks (or groups) on both sides, where the design is paired."""
+    label = pl.col(column).cast(pl.String)
+    labels = [set(f.select(label)[column].drop_nulls()) for f in (human, simulated)]
+    both = pl.Series(sorted(labels[0] & labels[1]), dtype=pl.String)
     if design == "unpaired" or not len(both):
         return human, simulated
-    own = pl.col("task").is_in(both.implode())
+    own = label.is_in(both.implode())
     return human.filter(own), simulated.filter(own)
 
 
@@ -105,6 +117,12 @@ def compared_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
     )
 
 
+def tested_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
+    """Features of the two-sample test: those of `compared_specs`, and style."""
+    style = [s for s in get_profile(profile).specs if s.dimension == "style" and not s.harness]
+    return (*compared_specs(profile, design), *style)
+
+
 def _column(frame: pl.DataFrame, names: tuple[str, ...]) -> np.ndarray[Any, np.dtype[np.float64]]:
     total = frame.select(pl.sum_horizontal(names)).to_series()
     return total.fill_null(0).cast(pl.Float64).to_numpy()
@@ -136,20 +154,31 @@ def _gaming(human: pl.DataFrame, simulated: pl.DataFrame, seed: int) -> tuple[di
 
 
 def is_collapsed(spread: Estimate, tests: tuple[TwoSample, ...]) -> bool:
-    """Whether a simulator stands for one average person: little spread, and a forest sees it.
+    """Whether a simulator stands for one average person: little spread, and boosted trees see it.
 
-    Spread index below 0.7 and a lower bound of the forest's AUC above 0.7 (both judgements). Its
+    Spread index below 0.7 and a lower bound of the trees' AUC above 0.7 (both judgements). Its
     means, and so its Dice scores, may agree perfectly.
     """
     seen = any(
-        test.classifier == "forest" and test.auc.low is not None and test.auc.low > SEEN_ABOVE
+        test.classifier == "trees" and test.auc.low is not None and test.auc.low > SEEN_ABOVE
         for test in tests
     )
     return seen and spread.value is not None and spread.value < SPREAD_BAND[0]
 
 
-def _warnings(spread: Estimate, *, collapsed: bool, gaming: bool) -> tuple[Warning_, ...]:
+def _warnings(
+    spread: Estimate, tests: tuple[TwoSample, ...], *, collapsed: bool, gaming: bool
+) -> tuple[Warning_, ...]:
     found = []
+    known = [test.auc.value for test in tests if test.auc.value is not None]
+    if known and min(known) < COPIED_BELOW:
+        found.append(
+            Warning_(
+                code="auc_below_chance",
+                message=f"the two-sample AUC is {min(known):.2f}, below that of chance: sessions "
+                "of the two sides come in pairs, as copies do",
+            )
+        )
     if collapsed:
         found.append(
             Warning_(
@@ -177,6 +206,22 @@ def _warnings(spread: Estimate, *, collapsed: bool, gaming: bool) -> tuple[Warni
     return tuple(found)
 
 
+@dataclass
+class Learned:
+    """What is learned on people, once for every set of tasks that simulators have in common."""
+
+    kept: dict[tuple[bool, str, tuple[str, ...]], People] = field(default_factory=dict)
+
+    def of(
+        self, frame: pl.DataFrame, specs: tuple[FeatureSpec, ...], column: str, paired: bool
+    ) -> People:
+        """The models of these sessions of people."""
+        key = (paired, column, tuple(sorted(set(unit_labels(frame, column)))))
+        if key not in self.kept:
+            self.kept[key] = People.of(frame, specs, column=column, paired=paired)
+        return self.kept[key]
+
+
 def diagnose(
     human: pl.DataFrame,
     simulated: pl.DataFrame,
@@ -185,6 +230,9 @@ def diagnose(
     design: str,
     mode: Mode | Literal["off"] = "fast",
     seed: int = 7,
+    column: str = "task",
+    vocabulary: Names | None = None,
+    learned: Learned | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
     """Look at one simulator beyond its means; components and index do not depend on it.
@@ -199,13 +247,19 @@ def diagnose(
         ``"paired"`` or ``"unpaired"``.
     mode
         ``"fast"``: p-values from a closed form; ``"full"``: 200 permutations of each classifier
-        (minutes), with more trees; ``"off"``: no classifier.
+        (a minute each); ``"off"``: no classifier.
     seed
         Of every draw.
+    column
+        What a paired design pairs on.
+    vocabulary
+        Words behind the hashed words of both sides; no tell-tale words without.
+    learned
+        Keeps what is learned on people from one simulator to the next.
     progress
         Called with (done, total) permutations of each full test.
     """
-    human, simulated = _compared(design, human, simulated)
+    human, simulated = _compared(design, human, simulated, column)
     specs = tuple(spec for spec in get_profile(profile).specs if not spec.harness)
     every = [sample_of(frame, specs) for frame in (human, simulated)]
     distances = {
@@ -215,13 +269,28 @@ def diagnose(
     compared = compared_specs(profile, design)
     names = tuple(spec.name for spec in compared)
     people, candidate = (part.columns(names) for part in every)
+    tested = tuple(spec.name for spec in tested_specs(profile, design))
+    sides = [part.columns(tested) for part in every]
+    wording: dict[str, Any] = {}
+    if SAID in human.columns:
+        paired = design == "paired"
+        models = (learned or Learned()).of(human, specs, column, paired)
+        found = sense(models, simulated, specs, column=column, paired=paired, seed=seed)
+        sides = [
+            part.beside(own, INPUTS)
+            for part, own in zip(sides, (found.people, found.simulator), strict=True)
+        ]
+        wording = {
+            "task_tracking": found.task,
+            "content_tracking": found.content,
+            "turn_adjacency": found.adjacency,
+            **_words(models.words, found.words, vocabulary or Names()),
+        }
     tests = (
         ()
         if mode == "off"
         else tuple(
-            two_sample_test(
-                people, candidate, classifier=kind, mode=mode, seed=seed, progress=progress
-            )
+            two_sample_test(*sides, classifier=kind, mode=mode, seed=seed, progress=progress)
             for kind in CLASSIFIERS
         )
     )
@@ -232,13 +301,38 @@ def diagnose(
     collapsed = is_collapsed(spread, tests)
     return Diagnosis(
         two_sample=tests,
+        **wording,
         spread_index=spread,
         correlation_difference=correlation_difference(people, candidate),
         gaming=gaming,
         gaming_suspected=suspected_here,
         collapsed=collapsed,
-        distances={name: found.as_dict() for name, found in distances.items()},
-        warnings=_warnings(spread, collapsed=collapsed, gaming=suspected_here),
+        distances={name: own.as_dict() for name, own in distances.items()},
+        warnings=_warnings(spread, tests, collapsed=collapsed, gaming=suspected_here),
+    )
+
+
+def _words(human: Wording | None, simulated: Wording | None, names: Names) -> dict[str, Any]:
+    """Copies and tell-tale words, where both sides have kept their words."""
+    if human is None or simulated is None:
+        return {}
+    said, unsaid = telltales(human, simulated, names)
+    return {
+        "copies": _share(copies_of_people(human, simulated)),
+        "self_copies": _share(self_copies(human, simulated)),
+        "telltales": tuple(Telltale(**asdict(term)) for term in said),
+        "unsaid": tuple(Telltale(**asdict(term)) for term in unsaid),
+    }
+
+
+def _share(found: Copies) -> CopyShare:
+    return CopyShare(
+        share=tidy(found.share),
+        people=tidy(found.people),
+        low=tidy(found.low),
+        copies=len(found.found),
+        sessions=found.sessions,
+        alarm=found.alarm,
     )
 
 
@@ -251,6 +345,7 @@ def diagnose_studies(
     """
     if not isinstance(studies, RobustStudies) or studies.reference.aggregated:
         return {}
+    learned = Learned()
     return {
         label: diagnose(
             studies.reference.frame,
@@ -259,6 +354,9 @@ def diagnose_studies(
             design="paired" if result.design.paired else "unpaired",
             mode=studies.options.c2st,
             seed=studies.options.seed,
+            column=result.design.unit if result.design.paired else "task",
+            vocabulary=Names.joined([studies.human.names, studies.names[label]]),
+            learned=learned,
             progress=progress,
         )
         for label, result in studies.results.items()

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.features.content import PAIR
-from usi.score.robust.wording import Wording
+from usi.extraction.content import PAIR
+from usi.scoring.robust.wording import Wording
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

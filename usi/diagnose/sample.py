@@ -59,6 +59,12 @@ class Sample:
         at = [self.names.index(name) for name in names]
         return Sample(self.values[:, at], self.clusters, self.keys, names)
 
+    def beside(self, values: FloatArray, names: tuple[str, ...]) -> Sample:
+        """The same sessions with further columns, rows in the same order."""
+        return Sample(
+            np.hstack([self.values, values]), self.clusters, self.keys, (*self.names, *names)
+        )
+
     def subsample(self, size: int, seed: int) -> Sample:
         """`size` sessions drawn without replacement (all of them where there are fewer).
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.features.content import Names
-from usi.score.robust.wording import Wording
+from usi.extraction.content import Names
+from usi.scoring.robust.wording import Wording
 
 PRIOR_WEIGHT = 0.1
 """Weight of the prior: the pooled counts of both sides, times this."""
@@ -120,10 +120,8 @@ def _top(
     most: int,
 ) -> tuple[Term, ...]:
     candidates = np.flatnonzero((score > limit) & (own >= FEWEST_SESSIONS))
-    named = [(k, names.of(int(terms[k]))) for k in candidates.tolist()]
-    ranked = sorted(
-        ((k, text) for k, text in named if text), key=lambda p: (-score[p[0]], p[1])
-    )
+    named = [(k, names.term(int(terms[k]))) for k in candidates.tolist()]
+    ranked = sorted(((k, text) for k, text in named if text), key=lambda p: (-score[p[0]], p[1]))
     chosen: list[tuple[int, str]] = []
     for k, text in ranked:
         words = set(text.split())

@@ -11,8 +11,10 @@ Every number is a function of one session, so tables merge whatever the partitio
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from heapq import heappush, heapreplace
 from zlib import crc32
 
 import numpy as np
@@ -29,6 +31,10 @@ CONTENT_COLUMNS: dict[str, pl.DataType] = {
 }
 """Columns: numbers of each user turn, and of the agent's last message before it (empty where there
 is none)."""
+
+MOST_SESSIONS = 6000
+"""Sessions of a table whose words are kept: memory does not grow with the size of a corpus, and
+the numbers made of them are as sure as anyone needs long before."""
 
 TOKEN = r"\w+|\?"
 """A word, or a question mark."""
@@ -65,7 +71,16 @@ class Names:
     words: dict[int, str] = field(default_factory=dict)
     pairs: dict[int, tuple[int, int]] = field(default_factory=dict)
 
-    def of(self, number: int) -> str | None:
+    @staticmethod
+    def joined(parts: Iterable[Names]) -> Names:
+        """The words of several tables."""
+        found = Names()
+        for part in parts:
+            found.words |= part.words
+            found.pairs |= part.pairs
+        return found
+
+    def term(self, number: int) -> str | None:
         """The word or pair of words of a number, where it is known."""
         if number in self.words:
             return self.words[number]
@@ -130,6 +145,52 @@ class Tokens:
         return (unique & np.uint64(0xFFFFFFFF)).astype(np.uint32), sizes
 
 
+def priority(task_id: str | None, session_id: str) -> int:
+    """Place of a session in the choice of those whose words are kept: low goes first.
+
+    It depends on the task alone (of ids that end with a number, on what stands before it), so both
+    sides of a comparison, and all parts of a table, keep the same tasks.
+    """
+    return word_hash(task_id if task_id is not None else _RUN.sub("", session_id))
+
+
+_RUN = re.compile(r"_(ann)?\d+$")
+
+
+@dataclass
+class Choice:
+    """Chooses the sessions whose words are kept, as they pass: those of the lowest `priority`.
+
+    More than `MOST_SESSIONS` may pass before the limit has come down; `thinned` takes them out.
+    """
+
+    limit: int = MOST_SESSIONS
+    _lowest: list[int] = field(default_factory=list)
+
+    def see(self, place: int) -> bool:
+        """Whether the words of a session at this place are kept for now."""
+        if len(self._lowest) < self.limit:
+            heappush(self._lowest, -place)
+            return True
+        if place < -self._lowest[0]:
+            heapreplace(self._lowest, -place)
+            return True
+        return place == -self._lowest[0]
+
+
+def thinned(frame: pl.DataFrame, limit: int = MOST_SESSIONS) -> pl.DataFrame:
+    """A session table that holds the words of at most so many sessions (all of the last task)."""
+    if SAID not in frame.columns or frame.height - frame[SAID].null_count() <= limit:
+        return frame
+    pairs = frame.select("task_id", "session_id").iter_rows()
+    place = pl.Series([priority(task, session) for task, session in pairs], dtype=pl.Int64)
+    worst = place.filter(frame[SAID].is_not_null()).sort()[limit - 1]
+    return frame.with_columns(
+        pl.when(place <= worst).then(pl.col(name)).otherwise(None).alias(name)
+        for name in CONTENT_COLUMNS
+    )
+
+
 def nested(numbers: Hashes, sizes: Ints, per_session: Ints, name: str) -> pl.Series:
     """Sets by turn, turns by session, as one column of lists of lists."""
     import pyarrow as pa
@@ -145,9 +206,10 @@ def content_columns(
     user_turns: Ints,
     agents: Sequence[str],
     agent_of: Ints,
+    kept: npt.NDArray[np.bool_],
     names: Names | None = None,
 ) -> dict[str, pl.Series]:
-    """Columns of `CONTENT_COLUMNS` of a block of sessions.
+    """Columns of `CONTENT_COLUMNS` of a block of sessions, null where the words are not kept.
 
     Parameters
     ----------
@@ -159,9 +221,14 @@ def content_columns(
         Messages of the agent.
     agent_of
         Index into `agents` of the message before each turn, -1 = none, shape (turns,).
+    kept
+        Sessions whose words are kept, shape (sessions,).
     names
         Takes the words behind the numbers of user turns.
     """
+    inside = np.repeat(kept, user_turns)
+    agent_of, turns_of = agent_of[inside], user_turns[kept]
+    turns = [turn for turn, keep in zip(turns, inside.tolist(), strict=True) if keep]
     said = Tokens.of(turns, names)
     numbers, sizes = said.sets(len(turns), names)
     used, place = np.unique(agent_of, return_inverse=True)
@@ -172,9 +239,11 @@ def content_columns(
     taken = lengths[place]
     within = np.arange(taken.sum()) - np.repeat(np.cumsum(taken) - taken, taken)
     replied = own[np.repeat(starts[place], taken) + within]
+    place_of = pl.Series(np.cumsum(kept) - 1)
+    rows = pl.select(pl.when(pl.Series(kept)).then(place_of)).to_series()
     return {
-        SAID: nested(numbers, sizes, user_turns, SAID),
-        HEARD: nested(replied, taken, user_turns, HEARD),
+        SAID: nested(numbers, sizes, turns_of, SAID).gather(rows),
+        HEARD: nested(replied, taken, turns_of, HEARD).gather(rows),
     }
 
 

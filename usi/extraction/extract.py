@@ -17,7 +17,15 @@ import numpy.typing as npt
 import polars as pl
 
 from usi.errors import UsageError
-from usi.extraction.kernel import Flat, core_counts
+from usi.extraction.content import (
+    CONTENT_COLUMNS,
+    Choice,
+    Names,
+    content_columns,
+    priority,
+    thinned,
+)
+from usi.extraction.kernel import Flat, Gathered, Ints, core_counts
 from usi.extraction.language import ENGLISH, known_code, language_of
 from usi.extraction.language_packs import pack_languages, reason_of, word_lists_of
 from usi.extraction.profile import Profile, get_profile
@@ -41,6 +49,8 @@ def extract(
     source: Side | None = None,
     block: int = BLOCK,
     language: str | None = None,
+    names: Names | None = None,
+    words: bool = True,
 ) -> Iterator[pl.DataFrame]:
     """Compute the session table of a stream of sessions, one frame a block, in input order.
 
@@ -58,6 +68,10 @@ def extract(
         Sessions a frame, at least 1. It changes no number.
     language
         Language of sessions that declare none.
+    names
+        Takes the words behind the numbers, where the profile keeps hashed words.
+    words
+        Whether hashed words are kept, where the profile has them.
 
     Yields
     ------
@@ -70,8 +84,17 @@ def extract(
     UsageError
         For an unknown profile, side or source, or a block below 1.
     """
-    own = TableOptions(profile=profile, side=side, source=source, language=language)
-    return (frames[0] for frames in _blocks(sessions, [own], block))
+    own = TableOptions(profile=profile, side=side, source=source, language=language, words=words)
+    kept = [Kept(Choice(), names) if words else None]
+    return (frames[0] for frames in _blocks(sessions, [own], block, kept))
+
+
+@dataclass
+class Kept:
+    """Which words of the sessions are kept: the sessions, and the words behind the numbers."""
+
+    choice: Choice
+    names: Names | None
 
 
 def extract_table(
@@ -82,9 +105,10 @@ def extract_table(
     source: Side | None = None,
     block: int = BLOCK,
     language: str | None = None,
+    words: bool = True,
 ) -> SessionTable:
     """Compute the session table of sessions that fit into memory; parameters as `extract`."""
-    own = TableOptions(profile=profile, side=side, source=source, language=language)
+    own = TableOptions(profile=profile, side=side, source=source, language=language, words=words)
     return extract_tables(sessions, [own], block=block)[0]
 
 
@@ -96,6 +120,8 @@ class TableOptions:
     ----------
     change
         What is made of the sessions of a block before they are counted, one for each.
+    words
+        Whether hashed words are kept, where the profile has them.
 
     Raises
     ------
@@ -108,6 +134,7 @@ class TableOptions:
     source: Side | None = None
     language: str | None = None
     change: Callable[[Iterable[Session]], Iterator[Session]] | None = None
+    words: bool = True
 
     def __post_init__(self) -> None:
         get_profile(self.profile)
@@ -136,36 +163,50 @@ def extract_tables(
     block
         As in `extract`.
     """
-    blocks = list(_blocks(sessions, tables, block))
+    kept = [Kept(Choice(), Names()) if own.words else None for own in tables]
+    blocks = list(_blocks(sessions, tables, block, kept))
     found = []
     for place, own in enumerate(tables):
         profile = get_profile(own.profile)
         frames = [frames[place] for frames in blocks]
         frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(profile))
-        found.append(SessionTable(frame=frame, profile=profile.name, lexicon=profile.lexicon))
+        words = kept[place]
+        found.append(
+            SessionTable(
+                frame=frame if words is None else thinned(frame),
+                profile=profile.name,
+                lexicon=profile.lexicon,
+                names=Names() if words is None or words.names is None else words.names,
+            )
+        )
     return found
 
 
 def _blocks(
-    sessions: Iterable[Session], tables: Sequence[TableOptions], block: int
+    sessions: Iterable[Session],
+    tables: Sequence[TableOptions],
+    block: int,
+    kept: Sequence[Kept | None],
 ) -> Iterator[list[pl.DataFrame]]:
     """The frames of every table, block by block; a wrong block is refused at once."""
     if block < 1:
         raise UsageError(f"a block holds at least 1 session, not {block}")
-    return _frames(_chunks(sessions, block), tables)
+    return _frames(_chunks(sessions, block), tables, kept)
 
 
 def _frames(
-    chunks: Iterable[list[Session]], tables: Sequence[TableOptions]
+    chunks: Iterable[list[Session]],
+    tables: Sequence[TableOptions],
+    kept: Sequence[Kept | None],
 ) -> Iterator[list[pl.DataFrame]]:
     profiles = [get_profile(own.profile) for own in tables]
     languages = [known_code(own.language) for own in tables]
     seq = 0
     for chunk in chunks:
         frames = []
-        for own, profile, language in zip(tables, profiles, languages, strict=True):
+        for own, profile, language, words in zip(tables, profiles, languages, kept, strict=True):
             counted = chunk if own.change is None else list(own.change(chunk))
-            frames.append(_frame(counted, profile, own.side, own.cleaning, seq, language))
+            frames.append(_frame(counted, profile, own.side, own.cleaning, seq, language, words))
         yield frames
         seq += len(chunk)
 
@@ -198,13 +239,14 @@ def _frame(
     source: Side,
     seq: int,
     language: str | None,
+    kept: Kept | None,
 ) -> pl.DataFrame:
     columns = _identity(sessions, side, seq)
     if profile.for_language is None:
-        numbers, spoke = _numbers(sessions, profile, source)
+        numbers, spoke = _numbers(sessions, profile, source, kept)
     else:
         codes = [language_of(session, language) or ENGLISH for session in sessions]
-        numbers, spoke, reasons = _by_language(sessions, profile, source, codes)
+        numbers, spoke, reasons = _by_language(sessions, profile, source, codes, kept)
         columns["language"] = _series("language", codes, pl.String())
         lists = {code: word_lists_of(code) for code in set(codes)}
         columns["word_lists"] = _series("word_lists", [lists[c] for c in codes], pl.String())
@@ -228,26 +270,53 @@ def _frame(
 
 
 def _numbers(
-    sessions: Sequence[Session], profile: Profile, source: Side, language: str = ENGLISH
+    sessions: Sequence[Session],
+    profile: Profile,
+    source: Side,
+    kept: Kept | None,
+    language: str = ENGLISH,
 ) -> tuple[pl.DataFrame, npt.NDArray[np.bool_]]:
-    """Integers of sessions, and which of them have a turn of the user."""
+    """Counts and words of sessions, and which of them have a turn of the user."""
     conversations = [session.turns if session.status == "ok" else () for session in sessions]
     gathered = profile.gather(conversations, source)
     if needs_segmenting(language):
         gathered = replace(gathered, turns=segmented(gathered.turns, language))
     flat = Flat.build(gathered.turns, gathered.user_turns)
-    counts = {**core_counts(flat, gathered), **profile.count(flat, gathered)}
+    counts: dict[str, Any] = {**core_counts(flat, gathered), **profile.count(flat, gathered)}
+    if profile.heard is not None:
+        counts |= _words(sessions, gathered, *profile.heard(gathered), kept)
     names = (*CORE_COUNTS, *profile.columns)
     return pl.DataFrame({name: counts[name] for name in names}), gathered.user_turns > 0
 
 
+def _words(
+    sessions: Sequence[Session],
+    gathered: Gathered,
+    agents: Sequence[str],
+    agent_of: Ints,
+    kept: Kept | None,
+) -> dict[str, pl.Series]:
+    """Hashed words of those sessions that are chosen to keep theirs."""
+    if kept is None:
+        nothing = [None] * len(sessions)
+        return {n: pl.Series(n, nothing, dtype=dtype) for n, dtype in CONTENT_COLUMNS.items()}
+    mask = np.array(
+        [kept.choice.see(priority(s.task_id, s.session_id)) for s in sessions], dtype=np.bool_
+    )
+    return content_columns(gathered.turns, gathered.user_turns, agents, agent_of, mask, kept.names)
+
+
 def _by_language(
-    sessions: Sequence[Session], profile: Profile, source: Side, codes: Sequence[str]
+    sessions: Sequence[Session],
+    profile: Profile,
+    source: Side,
+    codes: Sequence[str],
+    kept: Kept | None,
 ) -> tuple[pl.DataFrame, npt.NDArray[np.bool_], list[str | None]]:
     """As `_numbers`, every session with the word lists of its language, if there are any."""
     found = sorted(set(codes))
     if found in ([], [ENGLISH]) or profile.for_language is None:
-        return *_numbers(sessions, profile, source), []
+        return *_numbers(sessions, profile, source, kept), []
     frames, places = [], []
     spoke = np.zeros(len(sessions), dtype=np.bool_)
     reasons: list[str | None] = [None] * len(sessions)
@@ -255,7 +324,7 @@ def _by_language(
         at = [i for i, own in enumerate(codes) if own == code]
         words = not needs_segmenting(code) or can_segment(code)
         chosen = profile.for_language(code)
-        numbers, talked = _numbers([sessions[i] for i in at], chosen, source, code)
+        numbers, talked = _numbers([sessions[i] for i in at], chosen, source, kept, code)
         lists = code == ENGLISH or code in pack_languages()
         empty = (frozenset() if lists else profile.lexical_columns) | (
             frozenset() if words else profile.word_columns

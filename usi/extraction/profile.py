@@ -30,7 +30,8 @@ class Profile:
     specs
         Its features, in the order in which they are shown.
     columns
-        Its own integer columns of the session table, in order, after the core counts.
+        Its own columns of the session table, in order, after the core counts: integers, and
+        words where it has `heard`.
     gather
         Conversations of a block and their source -> cleaned user turns.
     count
@@ -44,6 +45,9 @@ class Profile:
         Names of the dimensions where they differ from those of chat.
     without_denominator
         Value of a feature whose denominator is 0; ``None`` is undefined.
+    heard
+        What was gathered -> messages of the agent, and which of them each turn answers (-1 =
+        none): for a profile that keeps hashed words (`usi.extraction.content`).
     for_language
         Language -> the profile that counts sessions in it; ``None`` where the profile has one
         language alone.
@@ -62,6 +66,7 @@ class Profile:
     always: tuple[str, ...] = ()
     types: Mapping[str, pl.DataType] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
+    heard: Callable[[Gathered], tuple[Sequence[str], Ints]] | None = None
     for_language: Callable[[str], Profile] | None = None
     lexical_columns: frozenset[str] = frozenset()
     word_columns: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -20,6 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from usi.errors import InputError, UsageError
+from usi.extraction.content import Names, thinned
 from usi.extraction.profile import Profile, get_profile
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA, SCHEMA_VERSION, FeatureSpec
 
@@ -139,6 +140,8 @@ class SessionTable:
     scorable
         Of people: features that are scored with them, fixed by their manifest; ``None`` where
         the sessions decide. It is kept in memory alone, not in files.
+    names
+        Words behind the numbers of hashed words; kept in memory alone.
     """
 
     frame: pl.DataFrame
@@ -147,6 +150,7 @@ class SessionTable:
     synthetic: bool = False
     settings: str = ""
     scorable: tuple[str, ...] | None = None
+    names: Names = field(default_factory=Names, repr=False, compare=False)
 
     def __len__(self) -> int:
         """Return the number of sessions."""
@@ -189,11 +193,12 @@ class SessionTable:
         seq = pl.int_range(frame.height, dtype=pl.Int64, eager=True).alias("seq")
         synthetic = any(table.synthetic for table in tables)
         return SessionTable(
-            frame.with_columns(seq),
+            thinned(frame.with_columns(seq)),
             tables[0].profile,
             tables[0].lexicon,
             synthetic,
             tables[0].settings,
+            names=Names.joined([table.names for table in tables]),
         )
 
     def write(self, path: str | Path) -> None:
@@ -284,7 +289,7 @@ def read_table(path: str | Path) -> SessionTable:
         pairs = file.schema_arrow.metadata or {}
         synthetic = _SYNTHETIC_KEY.encode() in pairs
         settings = pairs.get(_SETTINGS_KEY.encode(), b"").decode("utf-8", "replace")
-    return SessionTable(frame, profile.name, lexicon, synthetic, settings)
+    return SessionTable(thinned(frame), profile.name, lexicon, synthetic, settings)
 
 
 def read_blocks(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[pl.DataFrame]:
@@ -426,11 +431,11 @@ def _checked(file: Any, name: str) -> tuple[Profile, str]:
     if found.names != wanted.names:
         odd = sorted(set(found.names) ^ set(wanted.names)) or ["their order"]
         raise InputError(f"{_NOT_OURS}: columns differ ({', '.join(odd[:5])})", file=name)
-    for field in wanted:
-        if found.field(field.name).type != field.type:
+    for part in wanted:
+        if found.field(part.name).type != part.type:
             raise InputError(
-                f"{_NOT_OURS}: it is {found.field(field.name).type}, not {field.type}",
+                f"{_NOT_OURS}: it is {found.field(part.name).type}, not {part.type}",
                 file=name,
-                field=field.name,
+                field=part.name,
             )
     return profile, known[_LEXICON_KEY]

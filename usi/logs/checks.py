@@ -18,7 +18,7 @@ from usi.scoring.scorecard import Scorecard, SimulatorCard
 LOG = "log"
 C2ST_SESSIONS = 300
 C2ST_MAX = {"A": 0.70, "B": 0.70, "C": 0.85}
-"""Upper bound of the forest's AUC by tier."""
+"""Upper bound of the AUC of boosted trees by tier."""
 NGRAM_MAX = {"A": 0.03, "B": 0.05, "C": 0.10}
 """By how much the 3-gram distance may exceed that of the real log from itself."""
 HISTORY_MIN = {"A": 80.0, "B": 75.0, "C": 60.0}
@@ -117,7 +117,7 @@ def _at_most(id_: str, title: str, value: Estimate, limit: float, digits: int, m
 
 
 def _c2st(simulator: SimulatorCard, limit: float) -> Check:
-    tests = [test for test in simulator.two_sample if test.classifier == "forest"]
+    tests = [test for test in simulator.two_sample if test.classifier == "trees"]
     title = "two-sample AUC"
     rule = f"{title} <= {limit:g} (upper bound)"
     if not tests:

@@ -404,7 +404,9 @@ def read_reference(
         people = TableOptions(profile=profile, side="human", source=chosen, language=spoken)
         wanted = [people]
         if echo:
-            wanted.append(TableOptions(profile=profile, side="simulated", change=echo_sessions))
+            wanted.append(
+                TableOptions(profile=profile, side="simulated", change=echo_sessions, words=False)
+            )
         if extra.published:
             wanted.append(replace(people, profile=PUBLISHED))
         table, *others = extract_tables(watched, wanted)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from usi.scoring.scorecard import LoadNote, TwoSample, Warning_
+from usi.scoring.scorecard import CopyShare, LoadNote, Telltale, TwoSample, Warning_
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +36,13 @@ class Diagnosis:
     """
 
     two_sample: tuple[TwoSample, ...] = ()
+    task_tracking: Estimate | None = None
+    content_tracking: Estimate | None = None
+    turn_adjacency: Estimate | None = None
+    copies: CopyShare | None = None
+    self_copies: CopyShare | None = None
+    telltales: tuple[Telltale, ...] = ()
+    unsaid: tuple[Telltale, ...] = ()
     spread_index: Estimate | None = None
     correlation_difference: Estimate | None = None
     gaming: Mapping[str, Estimate] = field(default_factory=dict)
@@ -49,6 +56,13 @@ class Diagnosis:
         """The fields of `SimulatorCard` that are nobody else's."""
         return {
             "two_sample": self.two_sample,
+            "task_tracking": self.task_tracking,
+            "content_tracking": self.content_tracking,
+            "turn_adjacency": self.turn_adjacency,
+            "copies": self.copies,
+            "self_copies": self.self_copies,
+            "telltales": self.telltales,
+            "unsaid": self.unsaid,
             "spread_index": self.spread_index,
             "correlation_difference": self.correlation_difference,
             "gaming": dict(self.gaming),

@@ -186,7 +186,7 @@ class PerceivedSuccess(_Part):
 class TwoSample(_Part):
     """Two-sample classifier test: can a classifier tell the sides apart?"""
 
-    classifier: Literal["logistic", "forest"]
+    classifier: Literal["logistic", "trees"]
     mode: Literal["fast", "full"]
     auc: Estimate
     p_value: float | None = None
@@ -199,6 +199,26 @@ class TwoSample(_Part):
     features: tuple[tuple[str, float], ...] = Field(
         (), description="what gives the simulator away, most telling first"
     )
+
+
+class CopyShare(_Part):
+    """Sessions whose wording stands in another session, against people among themselves."""
+
+    share: float = Field(description="of the simulator's sessions")
+    people: float = Field(description="of people's sessions, by the same rule among themselves")
+    low: float = Field(description="lower bound of the difference (one-sided 1 %)")
+    copies: int
+    sessions: int
+    alarm: bool = Field(description="surely more than people's share and one in a hundred")
+
+
+class Telltale(_Part):
+    """A word or pair of words that one side says more often."""
+
+    text: str
+    z: float = Field(description="log-odds over their standard error, without sign")
+    simulator_sessions: int
+    human_sessions: int
 
 
 class Warning_(_Part):
@@ -307,6 +327,25 @@ class SimulatorCard(SideCard):
     survey_answered: Estimate | None = None
     tripwires: tuple[Tripwire, ...] = ()
     two_sample: tuple[TwoSample, ...] = ()
+    task_tracking: Estimate | None = Field(
+        None, description="does behaviour follow the task: ratio to people, 1 = like people"
+    )
+    content_tracking: Estimate | None = Field(
+        None, description="do words follow the task: ratio to people, 1 = like people"
+    )
+    turn_adjacency: Estimate | None = Field(
+        None, description="do replies answer the agent: ratio to people, 1 = like people"
+    )
+    copies: CopyShare | None = Field(None, description="sessions that copy people's")
+    self_copies: CopyShare | None = Field(
+        None, description="sessions that copy the simulator's own of another task"
+    )
+    telltales: tuple[Telltale, ...] = Field(
+        (), description="what the simulator says more often than people, most telling first"
+    )
+    unsaid: tuple[Telltale, ...] = Field(
+        (), description="what people say more often than the simulator, most telling first"
+    )
     spread_index: Estimate | None = None
     correlation_difference: Estimate | None = None
     gaming: dict[str, Estimate] = Field(default_factory=dict)

@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Literal
 
+from usi.extraction.content import CONTENT_COLUMNS
 from usi.extraction.language_packs import load_pack, pack_languages
 from usi.extraction.profile import Profile
 from usi.extraction.robust.counting import COLUMNS, LEXICAL_COLUMNS, WORD_COLUMNS, count
-from usi.extraction.robust.turns import REPAIR_COLUMNS, gather
+from usi.extraction.robust.turns import REPAIR_COLUMNS, gather, heard
 from usi.extraction.spec import Dimension, FeatureSpec, Scope
 from usi.extraction.word_lists import load_word_lists
 from usi.reasons import HARNESS
@@ -276,9 +277,11 @@ PROFILE = Profile(
     version="2",
     lexicon="+".join(load_word_lists(stem).tag for stem in ("robust1", "style1", "context1")),
     specs=SPECS,
-    columns=COLUMNS,
+    columns=(*COLUMNS, *CONTENT_COLUMNS),
     gather=gather,
     count=count,
+    types=CONTENT_COLUMNS,
+    heard=heard,
     always=REPAIR_COLUMNS,
     without_denominator=None,
     for_language=_for_language,

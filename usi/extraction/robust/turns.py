@@ -116,6 +116,12 @@ def gather(conversations: Sequence[Sequence[Turn]], source: Side) -> Gathered:
     return Gathered(turns, user_turns, messages + user_turns, extra)
 
 
+def heard(gathered: Gathered) -> tuple[list[str], Ints]:
+    """Messages of the agent, and which of them each turn answers (-1 = none)."""
+    extra: RobustExtra = gathered.extra
+    return extra.agents, extra.agent_of
+
+
 def _clean(
     raw: Sequence[Turn], session_of: Sequence[int], sessions: int
 ) -> tuple[list[str], npt.NDArray[np.bool_], npt.NDArray[np.int64]]:

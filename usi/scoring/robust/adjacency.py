@@ -8,12 +8,13 @@ is preferred with how often people's is. Plain likeness of words would reward us
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.score.robust.tracking import Ratio, all_and_replicates, ratio
-from usi.score.robust.wording import (
+from usi.scoring.robust.tracking import Ratio, all_and_replicates, ratio
+from usi.scoring.robust.wording import (
     Wording,
     inverse_frequency,
     weighted,
@@ -57,7 +58,7 @@ class Exchanges:
         """The exchanges of each session."""
         edges = np.flatnonzero(np.diff(self.session)) + 1
         bounds = np.concatenate([[0], edges, [len(self.session)]]).astype(int)
-        return [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b > a]
+        return [slice(a, b) for a, b in pairwise(bounds.tolist()) if b > a]
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,7 @@ class AdjacencyModel:
 
         both = vstack([message, reply], format="csr")
         idf = inverse_frequency(both)
-        _, _, components = randomized_svd(
-            weighted(both, idf), DIMENSIONS, n_iter=4, random_state=0
-        )
+        _, _, components = randomized_svd(weighted(both, idf), DIMENSIONS, n_iter=4, random_state=0)
         model = cls(idf, components.T, np.zeros((FOLDS, DIMENSIONS, DIMENSIONS)), np.zeros((0, 2)),
                     sessions)  # fmt: skip
         own = model.exchanges(human)

@@ -213,8 +213,11 @@ def undiagnosed(specs: Sequence[FeatureSpec]) -> Diagnosis:
     return Diagnosis(
         two_sample=tuple(
             TwoSample(classifier=kind, mode="full", auc=not_assessed(AGGREGATE, unit="share"))
-            for kind in ("logistic", "forest")
+            for kind in ("logistic", "trees")
         ),
+        task_tracking=none,
+        content_tracking=none,
+        turn_adjacency=none,
         spread_index=none,
         correlation_difference=none,
         distances={
@@ -226,6 +229,7 @@ def undiagnosed(specs: Sequence[FeatureSpec]) -> Diagnosis:
 AGGREGATE_WARNING = (
     "aggregate",
     "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
-    "distances, signs of gaming and of collapse, and people among themselves are not assessed",
+    "tracking, copies, distances, signs of gaming and of collapse, and people among themselves are "
+    "not assessed",
 )
 """Code and text of the warning that a card of an aggregate has."""

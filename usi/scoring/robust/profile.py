@@ -11,6 +11,7 @@ import polars as pl
 from usi._version import __version__
 from usi.errors import NotScorable, UsageError
 from usi.estimate import Estimate, not_assessed
+from usi.extraction.content import Names
 from usi.extraction.language_packs import languages_in
 from usi.extraction.profile import get_profile as get_feature_profile
 from usi.extraction.table import SessionTable
@@ -108,6 +109,8 @@ class RobustStudies:
         Label -> chosen sessions of the simulator, and its study; labels are sorted.
     surveys
         Label -> which answers are compared.
+    names
+        Label -> words behind the simulator's hashed words.
     options, pool
         All choices, and the difficulty of tasks.
     """
@@ -118,6 +121,7 @@ class RobustStudies:
     frames: Mapping[str, pl.DataFrame]
     results: Mapping[str, Study]
     surveys: Mapping[str, SurveySide]
+    names: Mapping[str, Names]
     options: ScoreOptions
     pool: Pool | None
 
@@ -240,6 +244,7 @@ def study_tables(
         frames=frames,
         results=results,
         surveys={label: survey_side(r, label, surveys, options) for label, r in results.items()},
+        names={label: table.names for label, table in simulators.items()},
         options=options,
         pool=pool,
     )

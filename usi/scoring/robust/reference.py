@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from usi.errors import NotScorable, UsageError
+from usi.extraction.content import CONTENT_COLUMNS
 from usi.extraction.language_packs import without_lists
 from usi.extraction.latency import LATENCY_COLUMNS
 from usi.extraction.spec import FeatureSpec
@@ -45,7 +46,7 @@ def canonical(frame: pl.DataFrame) -> pl.DataFrame:
     """
     keys = [c for c in ("task", "run", "batch", "session_id", "trial") if c in frame.columns]
     rest = sorted(
-        (c for c in frame.columns if c not in (*keys, "seq")),
+        (c for c in frame.columns if c not in (*keys, "seq", *CONTENT_COLUMNS)),
         key=lambda c: (c == CONTENT, c in LATENCY_COLUMNS, c),
     )
     return frame.sort([*keys, *rest], nulls_last=True, maintain_order=True)

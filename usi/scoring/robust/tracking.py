@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.score.robust.bootstrap import weight_chunks
-from usi.score.robust.sums import SideSums
-from usi.score.robust.wording import (
+from usi.scoring.robust.bootstrap import weight_chunks
+from usi.scoring.robust.sums import SideSums
+from usi.scoring.robust.wording import (
     Wording,
     content_words,
     inverse_frequency,
@@ -85,7 +85,7 @@ def all_and_replicates(
     cluster
         Cluster of each unit; whole clusters are drawn.
     seed, stream
-        See `usi.score.robust.bootstrap.weight_chunks`.
+        See `usi.scoring.robust.bootstrap.weight_chunks`.
     """
     n = int(cluster.max()) + 1
     by_cluster = np.zeros((n, columns.shape[1]))
@@ -177,8 +177,15 @@ def task_tracking(
     among, pairs = (sum_h**2).sum(axis=1) - own, h * (h - 1)
     split_tops = np.concatenate([x_h * here_h[:, :, None], x_s * here_s[:, :, None]])
     columns = np.column_stack(
-        [cross, crossed, among, pairs, here_h.T, here_s.T]
-        + [split_tops.transpose(1, 0, 2).reshape(units, -1)]
+        [
+            cross,
+            crossed,
+            among,
+            pairs,
+            here_h.T,
+            here_s.T,
+            split_tops.transpose(1, 0, 2).reshape(units, -1),
+        ]
     )
     drawn = all_and_replicates(columns, human.cluster, replicates, seed)
     cross, crossed, among, pairs = drawn[:, :4].T
@@ -293,14 +300,10 @@ def lift(mine: csr_array, other: csr_array, here: Array, there: Array) -> Array:
 
 
 def _word_counts(side: Wording) -> csr_array:
-    return side.said.counts(
-        side.session, side.sessions, WORD_BITS, keep=content_words(side.said)
-    )
+    return side.said.counts(side.session, side.sessions, WORD_BITS, keep=content_words(side.said))
 
 
-def _task_means(
-    rows: csr_array, side: Wording, units: int
-) -> tuple[list[csr_array], Array]:
+def _task_means(rows: csr_array, side: Wording, units: int) -> tuple[list[csr_array], Array]:
     """Mean of the sessions' vectors on each task for each split, of unit length."""
     from scipy.sparse import csr_array
 

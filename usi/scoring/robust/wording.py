@@ -1,4 +1,4 @@
-"""Hashed words of the sessions of one side, as sparse matrices (`usi.features.content`)."""
+"""Hashed words of the sessions of one side, as sparse matrices (`usi.extraction.content`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from usi.features.content import HEARD, PAIR, SAID, hashes_of
+from usi.extraction.content import HEARD, PAIR, SAID, hashes_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
