@@ -149,7 +149,8 @@ def one_trial(
     except UsiError as error:
         refused = dict.fromkeys(TIERS, REFUSED)
         return Trial(seed, design.name, name, refused, {}, {}, str(error))
-    verdicts, against = {}, {}
+    verdicts: dict[str, str] = {}
+    against = {}
     numbers: dict[str, tuple[float | None, float | None, float | None]] = {}
     one = card.simulators[0]
     for part, found in {"index": one.index, **one.components}.items():
@@ -181,7 +182,7 @@ def one_draw(
     """Held-out people and every attack of one draw."""
     material = draw(people, design, seed=seed, models=models)
     reference = table_of(material.people, human=True, name="people")
-    options = {
+    options: dict[str, Any] = {
         "seed": seed, "design": design, "replicates": replicates, "outcomes": people.outcomes,
     }  # fmt: skip
     own = simulator_sessions(material, material.held_out, PEOPLE)

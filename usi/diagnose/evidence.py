@@ -252,13 +252,13 @@ def build_evidence(
         marked = _marked(read, wish, profile, source)
         for feature, found in _turns(wish, marked, profile).items():
             turns.setdefault(feature, {})[name] = found
-        texts = [
+        shown = [
             transcript(kind, marked[key], picked, profile)
             for kind, key, picked in wish.sessions
             if key in marked
         ]
-        if texts:
-            sessions[name] = tuple(texts)
+        if shown:
+            sessions[name] = tuple(shown)
     return Evidence(
         usi_version=card.usi_version,
         signature=card.signature,

@@ -11,7 +11,7 @@ from string import Template
 from usi.corpora.resolve import resolve
 from usi.errors import UsageError
 from usi.loading import open_sessions
-from usi.loading.options import LoadOptions
+from usi.options import LoadOptions
 from usi.records import Session
 from usi.study.blind.items import Item, choose_sessions, write_items
 from usi.study.blind.settings import BLIND, ITEMS
