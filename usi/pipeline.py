@@ -1,31 +1,34 @@
 """The road: files -> load -> records -> features -> session table -> score -> scorecard.
 
-The three verbs of the Python interface (`usi.load`, `usi.features`, `usi.score`) and the command
-line walk it. Sessions are streamed; what is held is the session table, a few integers a session.
+The command line and the Python interface (`usi.api`) walk it. Sessions are streamed, each file is
+read once; what is held is the session table, a few integers a session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from usi.diagnose.attach import diagnose_studies
-from usi.errors import UsageError, UsiError, unknown_name
+from usi.errors import UsageError, UsiError
 from usi.extraction.extract import extract_table
 from usi.extraction.table import SessionTable
 from usi.loading import LoadNotes, LoadOptions, open_sessions
-from usi.loading.stream import is_frame, open_frame
-from usi.options import MAX_RECORD, RobustOptions, RunIds, ScoreOptions, declared, default_of
+from usi.loading.context import Context
+from usi.loading.source import Source
+from usi.loading.stream import SessionStream, is_paths, open_data
+from usi.options import RobustOptions, RunIds, ScoreOptions, declared, default_of
 from usi.provenance.record import sha256_bytes
 from usi.reasons import AGGREGATE
 from usi.records import Session, Side
 from usi.scoring.agents import require_same_agent
 from usi.scoring.assembly import (
     Paths,
+    Streams,
     Tables,
     all_files,
     find_surveys,
@@ -56,14 +59,17 @@ from usi.scoring.texts import TextStore
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
     from usi.corpora.resolve import Reference
     from usi.report.data import Beside
     from usi.scoring.scorecard import Scorecard
 
 
-@dataclass(frozen=True)
+def _no_bytes() -> Any:
+    raise OSError("loaded sessions have no bytes")
+
+
+@dataclass(frozen=True, repr=False)
 class Loaded:
     """Sessions in memory, and what loading has to say about them."""
 
@@ -74,6 +80,27 @@ class Loaded:
     def __len__(self) -> int:
         """Return the number of sessions."""
         return len(self.sessions)
+
+    def __repr__(self) -> str:
+        """Say in one line what was loaded."""
+        users = sum(turn.role == "user" for session in self.sessions for turn in session.turns)
+        lost = sum(loss.count for loss in self.notes.losses)
+        tail = f", {lost:,} losses in .notes" if lost else ""
+        return f"<Loaded {self.label!r}: {len(self):,} sessions, {users:,} user messages{tail}>"
+
+    def stream(self, options: LoadOptions) -> SessionStream:
+        """The sessions once more, with what loading left out."""
+
+        def read(context: Context) -> Iterator[Session]:
+            context.notes.left_out.update(self.notes.left_out)
+            context.notes.guessed.update(self.notes.guessed)
+            context.notes.merged.update(self.notes.merged)
+            yield from self.sessions
+
+        source = Source(self.label, _no_bytes)
+        found = SessionStream.of_reader(read, source, self.notes.layout or "usi-jsonl", options)
+        found.label = options.name or self.label
+        return found
 
     def to_dict(self) -> list[dict[str, Any]]:
         """One dictionary a session, of plain Python values."""
@@ -94,102 +121,48 @@ class Loaded:
         )
 
 
-def load(
-    paths: Paths | pd.DataFrame | pl.DataFrame,
-    *,
-    format: str | None = None,  # noqa: A002
-    domain: str | None = None,
-    name: str | None = None,
-    user_role: str | None = None,
-    user_speaker: str | None = None,
-    flip: bool = False,
-    map: Mapping[str, str] | None = None,  # noqa: A002
-) -> Loaded:
-    """Read transcripts of any known format into memory.
+def stream_of(data: object, options: LoadOptions) -> SessionStream:
+    """The sessions of whatever stands for transcripts, as a stream that is read once.
 
     Parameters
     ----------
-    paths
-        Files, folders or archives; or a frame of pandas or polars with one message a row.
-    format, domain, name, user_role, user_speaker, flip, map
-        See `usi.loading.LoadOptions`.
+    data
+        Paths, what `load` gave, a frame of pandas or polars, a table of pyarrow, or anything that
+        gives one dictionary a row.
+    options
+        How they are read.
 
     Raises
     ------
-    InputError
-        With every bad row, its file, row and field.
+    InputError, UsageError
+        See `usi.loading.stream.open_data`.
     """
-    options = LoadOptions(
-        format=format,
-        domain=domain,
-        name=name,
-        user_role=user_role,
-        user_speaker=user_speaker,
-        flip=flip,
-        map=map or {},
-    )
-    if is_frame(paths):
-        stream = open_frame(paths, options)
-    else:
-        stream = open_sessions(cast(Paths, paths), options=options)
+    if isinstance(data, Loaded):
+        return data.stream(options)
+    return open_sessions(data, options=options) if is_paths(data) else open_data(data, options)
+
+
+def load(data: object, options: LoadOptions | None = None) -> Loaded:
+    """Read transcripts into memory; `usi.load` says more."""
+    stream = stream_of(data, options or LoadOptions())
     return Loaded(tuple(stream), stream.label, stream.notes)
 
 
 def features(
-    source: Paths | Loaded | pd.DataFrame | pl.DataFrame,
+    data: object,
     *,
     side: Side,
     profile: str | None = None,
     cleaning: Side | None = None,
-    format: str | None = None,  # noqa: A002
-    domain: str | None = None,
-    name: str | None = None,
-    max_record: int = MAX_RECORD,
     run_ids: RunIds = "auto",
-    user_role: str | None = None,
-    user_speaker: str | None = None,
-    flip: bool = False,
-    map: Mapping[str, str] | None = None,  # noqa: A002
     language: str | None = None,
+    options: LoadOptions | None = None,
 ) -> SessionTable:
-    """Compute the session table of transcripts: one row a session, in input order, with keys.
-
-    Parameters
-    ----------
-    source
-        Paths, what `load` gave, or a frame of pandas or polars with one message a row.
-    side
-        ``"human"`` or ``"simulated"``: decides keys and, unless `cleaning` says otherwise,
-        which messages are dropped.
-    profile
-        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
-    format, domain, name, max_record, run_ids, user_role, user_speaker, flip, map
-        As for `load` and `score`.
-    language
-        Code of the language of sessions that declare none, such as ``"de"``.
-    """
-    chosen = get_profile(profile)
-    if isinstance(source, Loaded):
-        sessions, label = NotedSessions(source.sessions), source.label
-    else:
-        options = LoadOptions(
-            format=format,
-            domain=domain,
-            name=name,
-            max_record=max_record,
-            user_role=user_role,
-            user_speaker=user_speaker,
-            flip=flip,
-            map=map or {},
-        )
-        if is_frame(source):
-            stream = open_frame(source, options)
-        else:
-            stream = open_sessions(cast(Paths, source), options=options)
-        sessions, label = NotedSessions(stream), stream.label
-    table = extract_table(
-        sessions, profile=chosen.name, side=side, source=cleaning, language=language
-    )
+    """Compute the session table of transcripts; `usi.features` says more."""
+    own = get_profile(profile)
+    stream = stream_of(data, options or LoadOptions())
+    sessions, label = NotedSessions(stream), stream.label
+    table = extract_table(sessions, profile=own.name, side=side, source=cleaning, language=language)
     table = replace(table, synthetic=sessions.synthetic)
     if side == "human":
         return with_keys(table, side=side, run_ids=run_ids)
@@ -279,56 +252,19 @@ class ScoreResult:
 
 
 def score(
-    simulators: Paths | Tables,
-    human: str | Path | SessionTable,
+    simulators: Paths | Tables | Streams,
+    human: str | Path | SessionTable | SessionStream,
     *,
     profile: str | None = None,
     options: ScoreOptions | None = None,
-    **choices: Any,
 ) -> Scorecard:
-    """Score simulators against a human reference.
-
-    Parameters
-    ----------
-    simulators
-        Files or folders, one simulator each; or session tables by label.
-    human
-        A path, a name under ``human_corpus/`` of the workspace, or a session table.
-    profile
-        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
-    options
-        All choices at once; or name single ones by the name of the flag, such as ``difficulty``,
-        ``run_ids``, ``sim_runs``, ``by``, ``seed`` (all: `usi.options.ScoreOptions`).
-
-    Returns
-    -------
-    Scorecard
-        With ``.to_pandas()``, ``.to_dict()`` and ``.to_json()``.
-
-    Raises
-    ------
-    InputError, UsageError
-        For data or options that can't be used.
-    NotScorable
-        Where no honest score follows from the data.
-    """
-    return score_with_tables(
-        simulators, human, profile=profile, options=options_of(options, choices)
-    ).card
-
-
-def options_of(options: ScoreOptions | None, choices: Mapping[str, Any]) -> ScoreOptions:
-    """Options with single choices put in; an unknown choice lists near matches."""
-    known = ScoreOptions.__dataclass_fields__
-    for name in choices:
-        if name not in known:
-            raise unknown_name("option", name, list(known))
-    return replace(options or ScoreOptions(), **choices)
+    """The scorecard of `score_with_tables` alone; `usi.score` has every option as a parameter."""
+    return score_with_tables(simulators, human, profile=profile, options=options).card
 
 
 def score_with_tables(
-    simulators: Paths | Tables,
-    human: str | Path | SessionTable,
+    simulators: Paths | Tables | Streams,
+    human: str | Path | SessionTable | SessionStream,
     *,
     profile: str | None = None,
     options: ScoreOptions | None = None,
@@ -336,12 +272,18 @@ def score_with_tables(
     progress: Callable[[int, int], None] | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> ScoreResult:
-    """As `score`, with the parts that the card was made from.
+    """Score simulators against a human reference, and keep the parts of the card.
 
     Parameters
     ----------
-    simulators, human, profile, options
-        As for `score`.
+    simulators
+        Files or folders, one simulator each; session tables by label; or streams of sessions.
+    human
+        A path, a name of the workspace, a session table, or a stream of sessions.
+    profile
+        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
+    options
+        All choices.
     extra
         What the reading of the files is to give beside: each file is read once.
     progress
@@ -353,6 +295,8 @@ def score_with_tables(
     say = stage or (lambda text: None)
     own = get_profile("log" if profile is None and options.of_logs else profile)
     if own.subject == "logs":
+        if isinstance(simulators, Streams) or isinstance(human, SessionStream):
+            raise UsageError("logs of events are read from files: give paths or session tables")
         return _score_logs(simulators, human, own, options)
     if options.of_logs:
         raise UsageError(f"a log's configuration was given, and the profile is {own.name!r}")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from usi.errors import InputError
 from usi.loading import LoadOptions, open_sessions
-from usi.loading.stream import open_frame
+from usi.loading.stream import open_data
 from usi.loading.times import MIXED, UNREADABLE, moment
 from usi.loading.write import write_sessions
 from usi.records import Session, Turn
@@ -324,7 +324,7 @@ def test_tables(write: Any) -> None:
         {"session_id": "b", "role": "agent", "text": "y", "created_at": "-"},
     ]
     for frame in (pd.DataFrame(rows), pl.DataFrame(rows)):
-        stream = open_frame(frame, LoadOptions())
+        stream = open_data(frame, LoadOptions())
         a, b = stream
         assert times(a) == [NOON, LATER]
         assert times(b) == [None, None]

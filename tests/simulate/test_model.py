@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from simulate.tiny import TinyDomain, setting
 
+from usi import score
 from usi.loading import open_sessions
-from usi.pipeline import score
 from usi.simulate.calls import Runtime
 from usi.simulate.cells import make_cells
 from usi.simulate.client import ModelSettings

@@ -9,8 +9,8 @@ import pytest
 from command import refused, usi
 from simulate.tiny import TinyDomain, setting
 
+from usi import features, score
 from usi.errors import NotScorable
-from usi.pipeline import features, score
 from usi.scoring.agents import fingerprints, require_same_agent
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.agents.oracle import OracleAgents

@@ -57,7 +57,7 @@ def command(
                 side=own.side,
                 profile=own.profile,
                 language=own.language,
-                **values_of(reading),
+                options=reading,
             )
     writers: dict[Path, report_files.Writer] = {
         path: table.write if form == sessions else partial(write_values, table)

@@ -383,7 +383,7 @@ class TradeLine:
     by_batches: dict[int, int | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """A plan for one criteria.
 
@@ -411,6 +411,15 @@ class Plan:
     power: tuple[PartPower, ...] | None = None
     joint: float | None = None
     picked: tuple[Picked, ...] = ()
+
+    def __repr__(self) -> str:
+        """Say in a line what was asked and how many lines the trade has."""
+        design = f", {self.tasks} tasks" if self.tasks is not None else ""
+        joint = f", power {self.joint:.2f}" if self.joint is not None else ""
+        return (
+            f"<Plan for {self.criteria}: wanted power {self.wanted:g} at truth {self.truth:g}"
+            f"{design}{joint}; .trade has {len(self.trade)} numbers of runs>"
+        )
 
 
 def _has_c2st(criteria: Criteria) -> bool:

@@ -71,6 +71,10 @@ class SimulatorVerdict(_Part):
     context: tuple[str, ...] = ()
 
 
+MOST_SHOWN = 6
+"""Reasons that the text form of a verdict names."""
+
+
 class Verdict(_Part):
     """The verdict on a scorecard: that of its worst simulator.
 
@@ -102,6 +106,16 @@ class Verdict(_Part):
     synthetic: bool = False
     warnings: tuple[str, ...] = ()
     simulators: tuple[SimulatorVerdict, ...]
+
+    def __repr__(self) -> str:
+        """Say in a few lines what was decided and why."""
+        lines = [f"  {visible(reason)}" for reason in self.reasons[:MOST_SHOWN]]
+        if len(self.reasons) > MOST_SHOWN:
+            lines.append(f"  ... and {len(self.reasons) - MOST_SHOWN} more")
+        head = f"<{self.verdict} ({self.criteria_label}), exit code {self.exit_code}"
+        return "\n".join([head, *lines]) + ">"
+
+    __str__ = __repr__
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form as plain Python values."""

@@ -120,7 +120,7 @@ def table_schema(profile: Profile) -> dict[str, pl.DataType]:
     return {**IDENTITY_SCHEMA, **CORE_COUNTS, **own}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SessionTable:
     """Sessions of one side with their integers, under one profile.
 
@@ -155,6 +155,18 @@ class SessionTable:
     def __len__(self) -> int:
         """Return the number of sessions."""
         return self.frame.height
+
+    def __repr__(self) -> str:
+        """Say in one line what the table holds."""
+        names = self.frame["simulator"].drop_nulls().unique().sort().to_list()
+        own = [name for name in names if name]
+        whose = f" of {', '.join(map(repr, own[:4]))}" if own else ""
+        more = f" and {len(own) - 4} more" if len(own) > 4 else ""
+        return f"<SessionTable {self.profile}: {len(self):,} sessions{whose}{more}>"
+
+    def _repr_html_(self) -> str:
+        """The values, for notebooks."""
+        return self.values()._repr_html_()
 
     def values(self) -> pl.DataFrame:
         """View for users: `VALUE_KEYS`, then the raw feature values (rates in 0 to 1).

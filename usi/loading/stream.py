@@ -1,15 +1,19 @@
 """The way in: files of any format become one stream of sessions.
 
-Frames of pandas and polars as transcripts: one message a row, columns as in tables.
+Data in memory as transcripts: frames, tables and rows of dictionaries.
 """
 
 from __future__ import annotations
 
+import io
+import json
+import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from usi.errors import InputError, InputErrors, UsageError
 from usi.loading.context import Context
@@ -20,7 +24,7 @@ from usi.loading.messages import FlipDetector, choose_user
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.paths import expand
 from usi.loading.registry import SURVEYS, describe, registry, sniff
-from usi.loading.source import Source
+from usi.loading.source import Source, Window
 from usi.options import LoadOptions
 from usi.provenance.content import ContentDigest
 from usi.records import Session
@@ -234,6 +238,19 @@ def _refuse_mixed(path: str | Path, sources: Sequence[Source], options: LoadOpti
 
 
 LABEL = "frame"
+ROWS_LABEL = "rows"
+ACCEPTED = (
+    "paths of files, folders or archives; what usi.load gave; frames of pandas or polars, tables "
+    "of pyarrow; lists of dictionaries, or anything that gives one dictionary a row when iterated"
+)
+"""What stands for transcripts in Python, for messages."""
+
+
+def is_paths(value: object) -> TypeGuard[Paths]:
+    """Whether a value is a path, or a list or tuple of paths."""
+    if isinstance(value, str | Path):
+        return True
+    return isinstance(value, list | tuple) and all(isinstance(v, str | Path) for v in value)
 
 
 def is_frame(value: object) -> bool:
@@ -245,33 +262,95 @@ def is_frame(value: object) -> bool:
     )
 
 
-def open_frame(frame: Any, options: LoadOptions) -> SessionStream:
-    """A stream of the sessions of a frame, which is not changed.
+def open_data(data: object, options: LoadOptions) -> SessionStream:
+    """A stream of the sessions in data that lie in memory (or come row by row).
+
+    Rows are messages, as in a table, or whole sessions with a list of messages, in any layout of
+    JSON Lines that usi reads. The data are not changed.
 
     Raises
     ------
     InputError
-        Session, role or text are neither mapped nor told by the names of the columns.
+        Session, role or text are neither mapped nor told by the names of the columns; or rows of
+        sessions have no known layout.
     UsageError
-        A mapped column is not in the frame.
+        For data of another kind, or a mapped column that is not there.
     """
+    if isinstance(data, SessionStream):
+        return data
+    names, rows = _table_of(data)
+    first = next(rows, None)
+    whole = chain([] if first is None else [first], rows)
+    if first is not None and any(_is_list_of_mappings(value) for value in first.values()):
+        return _open_records(whole, options)
+    label = LABEL if is_frame(data) else ROWS_LABEL
+    columns = names or list(first or ())
 
     def read(context: Context) -> Iterator[Session]:
-        names = [str(name) for name in frame.columns]
-        yield from sessions_of_rows(_rows(frame, names), chosen(names, context), context)
+        numbered = enumerate((_complete(row, columns) for row in whole), start=1)
+        yield from sessions_of_rows(numbered, chosen(columns, context), context)
 
-    return SessionStream.of_reader(read, Source(LABEL, _nothing), NAME, options)
+    return SessionStream.of_reader(read, Source(label, _nothing), NAME, options)
+
+
+def _complete(row: Mapping[str, Any], columns: Sequence[str]) -> Mapping[str, Any]:
+    return {name: row.get(name) for name in columns}
 
 
 def _nothing() -> Any:
-    raise OSError("a frame has no bytes")
+    raise OSError("rows have no bytes")
 
 
-def _rows(frame: Any, names: list[str]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if type(frame).__module__.startswith("polars"):
-        for number, row in enumerate(frame.iter_rows(), start=1):
-            yield number, dict(zip(names, row, strict=True))
-        return
-    columns = [frame.iloc[:, k].tolist() for k in range(len(names))]
-    for number, cells in enumerate(zip(*columns, strict=True), start=1):
-        yield number, dict(zip(names, cells, strict=True))
+def _table_of(data: Any) -> tuple[list[str], Iterator[Mapping[str, Any]]]:
+    """Names of the columns, where the data tell them, and the rows as dictionaries."""
+    library = type(data).__module__.partition(".")[0]
+    if is_frame(data):
+        names = [str(name) for name in data.columns]
+        if library == "polars":
+            return names, (dict(zip(names, row, strict=True)) for row in data.iter_rows())
+        cells = (data.iloc[:, k].tolist() for k in range(len(names)))
+        return names, (dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True))
+    if library == "pyarrow" and hasattr(data, "to_batches"):
+        names = [str(name) for name in data.schema.names]
+        return names, (row for batch in data.to_batches() for row in batch.to_pylist())
+    if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
+        raise UsageError(f"transcripts can't be a {type(data).__name__}; they are {ACCEPTED}")
+    named = getattr(data, "column_names", None)
+    names = [str(name) for name in named] if isinstance(named, list | tuple) else []
+    if not names and isinstance(data, list | tuple):
+        found = (dict.fromkeys(row) for row in data if isinstance(row, Mapping))
+        names = [str(name) for name in dict.fromkeys(chain.from_iterable(found))]
+    return names, _checked_rows(data)
+
+
+def _checked_rows(data: Iterable[object]) -> Iterator[Mapping[str, Any]]:
+    for number, row in enumerate(data, start=1):
+        if not isinstance(row, Mapping):
+            raise UsageError(
+                f"row {number} of the transcripts is a {type(row).__name__}, and no dictionary; "
+                f"transcripts are {ACCEPTED}"
+            )
+        yield row
+
+
+def _is_list_of_mappings(value: object) -> bool:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sequence):
+        plain = getattr(value, "tolist", None)  # an array of numpy
+        value = plain() if plain is not None else None
+    return isinstance(value, Sequence) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _open_records(rows: Iterable[Mapping[str, Any]], options: LoadOptions) -> SessionStream:
+    """Rows that are whole sessions, by way of JSON Lines in an unnamed temporary file."""
+    kept = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the source
+    for row in rows:
+        kept.write(json.dumps(row, default=_plain).encode("ascii") + b"\n")
+    kept.flush()
+    source = Source(ROWS_LABEL, lambda: Window(kept, 0, kept.seek(0, io.SEEK_END)))
+    label = options.name or ROWS_LABEL
+    return SessionStream([_Recognised(source, sniff(source, options), label)], options, label)
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no form for: arrays and numbers of numpy as Python's, the rest as text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)

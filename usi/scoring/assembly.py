@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from usi.corpora.resolve import Reference, resolve
 from usi.errors import UsageError
 from usi.extraction.table import SessionTable
-from usi.loading import read_surveys
+from usi.loading import SessionStream, read_surveys
 from usi.options import ScoreOptions
 from usi.records import Side
 from usi.scoring.aggregate import is_aggregate, read_side
@@ -38,13 +38,20 @@ Paths = Sequence[str | Path] | str | Path
 Tables = SessionTable | Mapping[str, SessionTable]
 
 
+@dataclass(frozen=True)
+class Streams:
+    """Simulators whose sessions do not lie in files, one stream each."""
+
+    streams: tuple[SessionStream, ...]
+
+
 def read_people(
-    human: str | Path | SessionTable,
+    human: str | Path | SessionTable | SessionStream,
     profile: str,
     options: ScoreOptions,
     extra: ExtraReading = NOTHING_ELSE,
 ) -> tuple[Reference, SideInput]:
-    """The human reference: a path, a name of the workspace, or a session table."""
+    """The human reference: a path, a name of the workspace, a session table, or a stream."""
     if isinstance(human, SessionTable):
         simulated = bool((human.frame["side"] == "simulated").any())
         source: Side = "simulated" if simulated else "human"
@@ -54,9 +61,13 @@ def read_people(
         return Reference("reference", ()), SideInput(
             tables={"": table}, synthetic=human.synthetic, source=source
         )
-    if is_aggregate(human):
+    stream = human if isinstance(human, SessionStream) else None
+    if isinstance(human, SessionStream):
+        reference = Reference(human.label, ())
+    elif is_aggregate(human):
         return read_side(Path(human), profile)
-    reference = resolve(human, held_out=options.held_out)
+    else:
+        reference = resolve(human, held_out=options.held_out)
     side = read_reference(
         reference,
         profile=profile,
@@ -67,6 +78,7 @@ def read_people(
         echo=profile == PREFERRED_PROFILE,
         language=options.language,
         extra=extra,
+        stream=stream,
     )
     keep_part(side, reference)
     freeze(side, reference, profile)
@@ -74,13 +86,24 @@ def read_people(
 
 
 def read_candidates(
-    simulators: Paths | Tables,
+    simulators: Paths | Tables | Streams,
     profile: str,
     options: ScoreOptions,
     extra: ExtraReading = NOTHING_ELSE,
 ) -> SideInput:
-    """The simulators: paths, or session tables by label."""
+    """The simulators: paths, session tables by label, or streams of sessions."""
     run_ids = options.run_ids
+    if isinstance(simulators, Streams):
+        return read_simulators(
+            [],
+            profile=profile,
+            options=options.load_options(human=False),
+            run_ids=run_ids,
+            columns=_columns(options),
+            language=options.language,
+            extra=extra,
+            streams=simulators.streams,
+        )
     if isinstance(simulators, SessionTable):
         simulators = split_by_simulator(simulators, options.name or "simulator")
     if isinstance(simulators, Mapping):

@@ -292,11 +292,12 @@ def read_simulators(
     columns: Sequence[str] = (),
     language: str | None = None,
     extra: ExtraReading = NOTHING_ELSE,
+    streams: Sequence[SessionStream] = (),
 ) -> SideInput:
     """Read every simulator: one a file, unless rows or ``options.name`` say otherwise.
 
-    Fields of the sessions named in `columns` stay in the tables. Every file is read once,
-    whatever `extra` asks for.
+    `streams` are simulators whose sessions do not lie in files. Fields of the sessions named in
+    `columns` stay in the tables. Every file is read once, whatever `extra` asks for.
 
     Raises
     ------
@@ -305,8 +306,8 @@ def read_simulators(
     """
     side = SideInput()
     transcripts = [path for path in paths if not is_table(path)]
-    streams = group_by_simulator(transcripts, options) if transcripts else []
-    for stream in streams:
+    files = group_by_simulator(transcripts, options) if transcripts else []
+    for stream in (*files, *streams):
         watched = NotedSessions(
             stream.with_digests(),
             columns,
@@ -371,8 +372,11 @@ def read_reference(
     echo: bool = False,
     language: str | None = None,
     extra: ExtraReading = NOTHING_ELSE,
+    stream: SessionStream | None = None,
 ) -> SideInput:
     """Read the human reference; its cleaning follows `source`, or what the files are.
+
+    A `stream` takes the place of the reference's paths.
 
     Fields of the sessions named in `columns` stay in the table. With `echo` a user who echoes the
     agent of these sessions is made beside them. Every file is read once, whatever `extra` asks
@@ -383,8 +387,9 @@ def read_reference(
     chosen: Side | None = None if source == "auto" else source
     echoes: SessionTable | None = None
     transcripts = [path for path in reference.paths if not is_table(path)]
-    if transcripts:
+    if transcripts and stream is None:
         stream = open_sessions(transcripts, options=options)
+    if stream is not None:
         sessions = stream.with_digests()
         first = next(sessions, None)
         if chosen is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -20,6 +20,9 @@ from usi.errors import InputError
 from usi.estimate import Estimate
 from usi.reasons import Reason
 from usi.scoring.episodes import Episodes
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SCHEMA_VERSION = "3"
 
@@ -388,6 +391,17 @@ class InputFile(_Part):
     sessions: int
 
 
+MOST_SHOWN = 8
+"""Sides that the text form of a scorecard names."""
+
+
+def _index_text(index: Index) -> str:
+    if index.value is None:
+        return f"{index.name} {index.status.replace('_', ' ')}"
+    bounds = "" if index.low is None else f" [{index.low:.1f}, {index.high:.1f}]"
+    return f"{index.name}({index.terms}) {index.value:.1f}{bounds}"
+
+
 class Scorecard(_Part):
     """The whole card. Numbers of different signatures are never compared silently."""
 
@@ -414,8 +428,24 @@ class Scorecard(_Part):
         """Deterministic JSON text, two-space indent, with a final newline."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
-    def to_pandas(self) -> Any:
-        """One row per side (human first): name, index, its bounds, every component."""
+    def __repr__(self) -> str:
+        """Say in a few lines who was scored and how."""
+        sides = [self.human, *self.simulators]
+        lines = [f"  {side.name!r}: {_index_text(side.index)}" for side in sides[:MOST_SHOWN]]
+        if len(sides) > MOST_SHOWN:
+            lines.append(f"  ... and {len(sides) - MOST_SHOWN} more")
+        mark = "SYNTHETIC, " if self.synthetic else ""
+        head = f"<Scorecard {self.profile}, {mark}{len(self.simulators)} simulators"
+        return "\n".join([head, *lines]) + ">"
+
+    __str__ = __repr__
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per side (human first): index and every component, each with its bounds.
+
+        Columns ``NAME``, ``NAME_low`` and ``NAME_high`` of every component; ``value``, ``low`` and
+        ``high`` are those of the index. What is not assessed is missing.
+        """
         import pandas as pd
 
         rows = []
@@ -434,7 +464,36 @@ class Scorecard(_Part):
             for name in COMPONENTS:
                 part = card.components.get(name)
                 row[name] = part.value if part else None
+                row[f"{name}_low"] = part.low if part else None
+                row[f"{name}_high"] = part.high if part else None
             rows.append(row)
+        return pd.DataFrame(rows)
+
+    def features_to_pandas(self) -> pd.DataFrame:
+        """One row a simulator and feature: both sides, score and gap with their bounds.
+
+        ``reason`` says why there is no score, where there is none.
+        """
+        import pandas as pd
+
+        rows = []
+        for card in self.simulators:
+            for name, part in (*card.features.items(), *card.style.items()):
+                row: dict[str, Any] = {
+                    "simulator": card.name,
+                    "feature": name,
+                    "dimension": part.dimension,
+                    "unit": part.unit,
+                    "scored": part.scored,
+                    "human": part.human.value,
+                    "simulated": part.simulator.value,
+                }
+                for column, value in (("score", part.score), ("gap", part.gap)):
+                    row[column] = value.value if value else None
+                    row[f"{column}_low"] = value.low if value else None
+                    row[f"{column}_high"] = value.high if value else None
+                row["reason"] = str(part.score.reason) if part.score.reason else None
+                rows.append(row)
         return pd.DataFrame(rows)
 
     @classmethod

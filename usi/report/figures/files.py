@@ -48,15 +48,7 @@ def render(figure: Figure, form: str, *, footer: str = "") -> bytes:
         canvas = Canvas(figsize=(7.0, height), layout="constrained")
         FigureCanvasAgg(canvas)
         axes = canvas.add_subplot()
-        axes.set_title(_shown(figure.title), fontsize=10, loc="left", color=INK, wrap=True)
-        if isinstance(figure, Intervals):
-            _intervals(axes, figure)
-        elif isinstance(figure, Bars):
-            _bars(axes, figure)
-        elif isinstance(figure, Scatter):
-            _scatter(axes, figure)
-        else:
-            _curves(axes, figure)
+        draw(axes, figure)
         if footer:
             canvas.supxlabel(_shown(footer), fontsize=7, color=SOFT)
         out = io.BytesIO()
@@ -64,6 +56,19 @@ def render(figure: Figure, form: str, *, footer: str = "") -> bytes:
         metadata |= {"Creator": "written by usi "} if form == "svg" else {"Software": "usi"}
         canvas.savefig(out, format=form, dpi=150, metadata=metadata)
         return out.getvalue()
+
+
+def draw(axes: Axes, figure: Figure) -> None:
+    """Draw a figure on axes of matplotlib."""
+    axes.set_title(_shown(figure.title), fontsize=10, loc="left", color=INK, wrap=True)
+    if isinstance(figure, Intervals):
+        _intervals(axes, figure)
+    elif isinstance(figure, Bars):
+        _bars(axes, figure)
+    elif isinstance(figure, Scatter):
+        _scatter(axes, figure)
+    else:
+        _curves(axes, figure)
 
 
 def _shown(text: str) -> str:

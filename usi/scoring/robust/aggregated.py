@@ -37,7 +37,7 @@ TASK_COLUMNS = ("domain", "difficulty")
 """What subgroups of an aggregate can be made by."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AggregateTable(SessionTable):
     """Stand-ins as a session table, with what the sums do not say.
 

@@ -1,0 +1,722 @@
+"""The interface in Python: one function for each verb, and results that show themselves.
+
+`usi` exposes what stands here; nothing is imported before it is used. Options have the names of
+the flags (`usi.options`, which holds their meaning once).
+"""
+
+from __future__ import annotations
+
+import html
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pydantic import PrivateAttr
+
+from usi.decisions.plan import Plan
+from usi.decisions.tables import Comparison, Rankings
+from usi.decisions.verdict import Verdict
+from usi.errors import UsageError
+from usi.extraction.table import SessionTable
+from usi.loading.stream import SessionStream, is_paths
+from usi.options import (
+    MAX_RECORD,
+    DesignOption,
+    HumanSource,
+    LoadOptions,
+    RunIds,
+    ScoreOptions,
+    SurveyDesign,
+    TasksOption,
+    TwoSampleMode,
+    default_of,
+)
+from usi.pipeline import Loaded, score_with_tables, stream_of
+from usi.pipeline import features as _features
+from usi.pipeline import load as _load
+from usi.records import Side
+from usi.scoring.assembly import Streams
+from usi.scoring.scorecard import Scorecard
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from usi.decisions.criteria import Criteria
+    from usi.report.success import Grid
+
+
+class Table(Protocol):
+    """A frame of pandas or polars, or a table of pyarrow."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+
+
+Rows = Iterable[Mapping[str, Any]]
+"""Rows of dictionaries: a list, a Hugging Face ``Dataset``, a generator."""
+Transcripts = str | Path | Sequence[str | Path] | Loaded | Rows | Table
+"""Paths, what `load` gave, a frame of pandas or polars, a table of pyarrow, or `Rows`."""
+
+
+class ScoredCard(Scorecard):
+    """A scorecard that was just made, with the per-task sums that stand beside its file."""
+
+    _sums: bytes = PrivateAttr(default=b"")
+
+    @classmethod
+    def of(cls, card: Scorecard, sums: bytes) -> ScoredCard:
+        """The card with its sums."""
+        made = cls.model_construct(**{name: getattr(card, name) for name in Scorecard.model_fields})
+        made._sums = sums
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what stands on the cards."""
+        return isinstance(other, Scorecard) and self.model_dump() == other.model_dump()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        """The table of the report, for notebooks."""
+        from usi.report import view
+
+        rows = view.rows(self)
+        body = [(row.name, *view.cells(row, rows)) for row in rows]
+        title = f"{'SYNTHETIC DATA · ' if self.synthetic else ''}profile {self.profile}"
+        return _html(title, ("name", *view.head(rows)), body, view.headline(self))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the index of every simulator with its bounds.
+
+        Parameters
+        ----------
+        ax
+            Axes of matplotlib to draw on; new ones where ``None``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from usi.report.figures import files, model
+
+        axes = ax or _axes(1.7 + 0.36 * (1 + len(self.simulators)))
+        files.draw(axes, model.overview(self, {}))
+        return axes
+
+    def write(self, path: str | Path) -> list[Path]:
+        """Write the card and, beside it, the sums that compare and rank read; return the paths."""
+        from usi.decisions.evidence import sidecar_path
+
+        target = Path(path)
+        if target.suffix != ".json":
+            raise UsageError(f"{target}: a scorecard is written as .json")
+        target.write_text(self.to_json(), encoding="utf-8")
+        sums = sidecar_path(target)
+        sums.write_bytes(self._sums)
+        return [target, sums]
+
+
+class GateVerdict(Verdict):
+    """A verdict that shows itself in notebooks."""
+
+    def _repr_html_(self) -> str:
+        """One row a check, the reasons above it."""
+        rows = [
+            (part.name, check.id, check.state, check.message)
+            for part in self.simulators
+            for check in part.checks
+        ]
+        title = f"{self.verdict} ({self.criteria_label})"
+        return _html(title, ("simulator", "check", "state", "what it says"), rows, self.reasons)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a check."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"simulator": part.name, "verdict": part.verdict, **check.model_dump()}
+                for part in self.simulators
+                for check in part.checks
+            ]
+        )
+
+
+class _Grids:
+    """What results made of tables have in common."""
+
+    def _grids(self) -> tuple[Grid, ...]:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """The tables of the report, for notebooks."""
+        return "".join(_html(g.title, g.head, g.rows, g.notes) for g in self._grids())
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedCards(_Grids, Comparison):
+    """A comparison that shows itself."""
+
+    def __repr__(self) -> str:
+        """Say in one line what was compared."""
+        words = [row.word for row in self.differences if row.part in ("index", "component")]
+        counts = ", ".join(f"{words.count(w)} {w}" for w in dict.fromkeys(words))
+        return f"<Comparison of {self.a!r} with {self.b!r}: {counts or 'nothing to compare'}>"
+
+    def _grids(self) -> tuple[Grid, ...]:
+        from usi.report.compared import comparison_grids
+
+        return comparison_grids(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a score: both values, their difference and its bounds."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"name": r.name, "part": r.part, "a": r.a, "b": r.b,
+                 "difference": r.difference.value, "low": r.difference.low,
+                 "high": r.difference.high, "word": r.word}
+                for r in self.differences
+            ]
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class RankedCards(_Grids, Rankings):
+    """Rankings that show themselves."""
+
+    def __repr__(self) -> str:
+        """Say in a line a table who is ranked."""
+        lines = [
+            "; ".join(f"{r.name} {r.best}-{r.worst}" for r in board.ranking.rows[:6])
+            + (" ..." if len(board.ranking.rows) > 6 else "")
+            for board in self.tables[:4]
+        ]
+        return f"<Rankings: {' | '.join(lines) or 'nothing is ranked'}>"
+
+    def _grids(self) -> tuple[Grid, ...]:
+        from usi.report.compared import ranking_grids
+
+        return ranking_grids(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a simulator: table, score and its bounds, rank interval, tie group."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"table": k, "name": r.name, "value": r.value,
+                 "low": board.entries[r.name].index.low, "high": board.entries[r.name].index.high,
+                 "best": r.best, "worst": r.worst, "group": r.group}
+                for k, board in enumerate(self.tables)
+                for r in board.ranking.rows
+            ]
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class StudyPlan(_Grids, Plan):
+    """A plan that shows itself."""
+
+    def _grids(self) -> tuple[Grid, ...]:
+        from usi.report.compared import plan_grids
+
+        return plan_grids(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row a number of runs: tasks for the index near and far, and for all parts."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {"runs": line.runs, "index_near": line.index_near,
+                 "index_far": line.index_far, "all_parts": line.all_parts}
+                for line in self.trade
+            ]
+        )  # fmt: skip
+
+
+def load(
+    transcripts: Transcripts,
+    *,
+    format: str | None = None,  # noqa: A002
+    domain: str | None = None,
+    name: str | None = None,
+    max_record: int = MAX_RECORD,
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map: Mapping[str, str] | None = None,  # noqa: A002
+) -> Loaded:
+    """Read transcripts of any known format into memory.
+
+    Parameters
+    ----------
+    transcripts
+        Paths of files, folders or archives; a frame of pandas or polars, a table of pyarrow, a
+        list of dictionaries, or anything that gives one dictionary a row (a Hugging Face
+        ``Dataset``): one message a row, or one session a row with a list of messages.
+    format, domain, name, max_record, user_role, user_speaker, flip, map
+        As the flags of the same name; see `usi.options.LoadOptions`.
+
+    Raises
+    ------
+    InputError
+        With every bad row, its file, row and field.
+    UsageError
+        For data of another kind; the message says what is accepted.
+    """
+    return _load(
+        transcripts,
+        LoadOptions(
+            format=format,
+            domain=domain,
+            name=name,
+            max_record=max_record,
+            user_role=user_role,
+            user_speaker=user_speaker,
+            flip=flip,
+            map=map or {},
+        ),
+    )
+
+
+def features(
+    transcripts: Transcripts,
+    *,
+    side: Side,
+    profile: str | None = None,
+    cleaning: Side | None = None,
+    format: str | None = None,  # noqa: A002
+    domain: str | None = None,
+    name: str | None = None,
+    max_record: int = MAX_RECORD,
+    run_ids: RunIds = "auto",
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    language: str | None = None,
+) -> SessionTable:
+    """Compute the session table of transcripts: one row a session, in input order, with keys.
+
+    Parameters
+    ----------
+    transcripts
+        As for `load`, or what `load` gave.
+    side
+        ``"human"`` or ``"simulated"``: decides keys and, unless `cleaning` says otherwise,
+        which messages are dropped.
+    profile
+        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
+    format, domain, name, max_record, run_ids, user_role, user_speaker, flip, map, language
+        As the flags of the same name; see `usi.options.ScoreOptions`.
+    """
+    return _features(
+        transcripts,
+        side=side,
+        profile=profile,
+        cleaning=cleaning,
+        run_ids=run_ids,
+        language=language,
+        options=LoadOptions(
+            format=format,
+            domain=domain,
+            name=name,
+            max_record=max_record,
+            user_role=user_role,
+            user_speaker=user_speaker,
+            flip=flip,
+            map=map or {},
+        ),
+    )
+
+
+def score(
+    simulators: Transcripts | SessionTable | Mapping[str, Transcripts | SessionTable],
+    human: Transcripts | SessionTable,
+    *,
+    profile: str | None = None,
+    format: str | None = None,  # noqa: A002
+    domain: str | None = None,
+    name: str | None = None,
+    max_record: int = MAX_RECORD,
+    user_role: str | None = None,
+    user_speaker: str | None = None,
+    flip: bool = False,
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    language: str | None = None,
+    surveys: str | Path | None = "auto",
+    difficulty: str = "frozen",
+    run_ids: RunIds = "auto",
+    human_source: HumanSource = "auto",
+    human_runs: Sequence[str] = (),
+    sim_runs: Sequence[str] = (),
+    human_where: Sequence[str] = (),
+    sim_where: Sequence[str] = (),
+    tasks: TasksOption = "all",
+    design: DesignOption = "auto",
+    cluster: str = "task",
+    group: str | None = None,
+    strata: str | None = None,
+    by: Sequence[str] = (),
+    success_at: float | None = None,
+    other_agent: bool = False,
+    survey_design: SurveyDesign | None = None,
+    c2st: TwoSampleMode = "fast",
+    replicates: int = 2000,
+    seed: int = 7,
+    preset: str | None = None,
+    log_config: str | None = None,
+    timezone: str | None = None,
+    no_classes: bool = False,
+    horizon: float | None = None,
+    standardise: bool = True,
+) -> ScoredCard:
+    """Score simulators against a human reference.
+
+    Parameters
+    ----------
+    simulators
+        Paths, one simulator each; other transcripts (see `load`) of one simulator; a session
+        table; or a dictionary from label to any of these.
+    human
+        A path, a name under ``human_corpus/`` of the workspace, other transcripts, or a session
+        table.
+    profile
+        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
+    format, domain, name, max_record, user_role, user_speaker, flip, map, language
+        How transcripts are read. All options have the names and meanings of the flags of
+        ``usi score``; `usi.options.ScoreOptions` says what each does.
+    surveys, difficulty, run_ids, human_source
+        What is compared.
+    human_runs, sim_runs, human_where, sim_where, tasks
+        Which sessions count.
+    design, cluster, group, strata, by, success_at, other_agent, survey_design, c2st, replicates
+        How the sides are compared.
+    seed
+        Of every draw.
+    preset, log_config, timezone, no_classes, horizon, standardise
+        Logs of events in place of conversations.
+
+    Returns
+    -------
+    ScoredCard
+        A `Scorecard` with ``.to_pandas()``, ``.features_to_pandas()``, ``.plot()``, ``.write()``,
+        ``.to_dict()`` and ``.to_json()``.
+
+    Raises
+    ------
+    InputError, UsageError
+        For data or options that can't be used.
+    NotScorable
+        Where no honest score follows from the data.
+    """
+    options = ScoreOptions(
+        format=format,
+        domain=domain,
+        name=name,
+        max_record=max_record,
+        user_role=user_role,
+        user_speaker=user_speaker,
+        flip=flip,
+        map=map or {},
+        language=language,
+        surveys=surveys,
+        difficulty=difficulty,
+        run_ids=run_ids,
+        human_source=human_source,
+        human_runs=_labels("human_runs", human_runs),
+        sim_runs=_labels("sim_runs", sim_runs),
+        human_where=_labels("human_where", human_where),
+        sim_where=_labels("sim_where", sim_where),
+        tasks=tasks,
+        design=design,
+        cluster=cluster,
+        group=group,
+        strata=strata,
+        by=_labels("by", by),
+        success_at=success_at,
+        other_agent=other_agent,
+        survey_design=survey_design,
+        c2st=c2st,
+        replicates=replicates,
+        seed=seed,
+        preset=preset,
+        log_config=log_config,
+        timezone=timezone,
+        no_classes=no_classes,
+        horizon=horizon,
+        standardise=standardise,
+    )
+    result = score_with_tables(
+        _simulators(simulators, options),
+        human if isinstance(human, str | Path | SessionTable) else _people(human, options),
+        profile=profile,
+        options=options,
+    )
+    return ScoredCard.of(result.card, result.sums)
+
+
+def gate(
+    card: Scorecard | str | Path,
+    criteria: str | Path | Mapping[str, Any] | Criteria = "B",
+    *,
+    simulator: str | None = None,
+    as_of: str | None = None,
+    scored_on: str | None = None,
+) -> GateVerdict:
+    """Decide on the simulators of a scorecard: PASS, FAIL or INCONCLUSIVE.
+
+    Parameters
+    ----------
+    card
+        A scorecard or its file.
+    criteria
+        ``"A"``, ``"B"`` or ``"C"``, a criteria file, a dictionary of its keys, or `Criteria`.
+    simulator
+        Decide on this one alone.
+    as_of, scored_on
+        Day that expiry counts to, and day of scoring, ``YYYY-MM-DD``.
+
+    Raises
+    ------
+    UsageError
+        For criteria that do not exist, or a scorecard without bounds.
+    """
+    from usi.decisions.decide import gate_scorecard
+
+    found = gate_scorecard(
+        _card(card), _criteria(criteria), as_of, scored_on=scored_on, simulator=simulator
+    )
+    return GateVerdict.model_construct(
+        **{name: getattr(found, name) for name in Verdict.model_fields}
+    )
+
+
+def compare(
+    a: Scorecard | str | Path,
+    b: Scorecard | str | Path,
+    *,
+    simulator: str | None = None,
+    other: str | None = None,
+) -> ComparedCards:
+    """Compare two simulators against the same people: better, worse, or noise.
+
+    Parameters
+    ----------
+    a, b
+        What `score` gave, or files of scorecards.
+    simulator, other
+        Simulator of A, and of B where it has another name.
+    """
+    from usi.decisions.tables import compare_files
+
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = (
+            _file(card, Path(folder, f"{letter}.json")) for letter, card in (("a", a), ("b", b))
+        )
+        found = compare_files(first, second, simulator_a=simulator, simulator_b=other or simulator)
+    return _as(ComparedCards, found)
+
+
+def rank(
+    cards: Scorecard | str | Path | Sequence[Scorecard | str | Path],
+    *,
+    alpha: float = 0.05,
+    as_of: str | None = None,
+) -> RankedCards:
+    """Rank simulators with rank intervals and tie groups.
+
+    Parameters
+    ----------
+    cards
+        What `score` gave, files of scorecards, or folders that hold some.
+    alpha
+        Probability that some rank lies outside its interval.
+    as_of
+        Day that expiry of admissions counts to, ``YYYY-MM-DD``.
+    """
+    from usi.decisions.tables import rank_files
+
+    given = [cards] if isinstance(cards, str | Path | Scorecard) else list(cards)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [_file(card, Path(folder, f"{k}.json")) for k, card in enumerate(given)]
+        found = rank_files(paths, alpha=alpha, as_of=as_of)
+    return _as(RankedCards, found)
+
+
+def plan(
+    criteria: str | Path | Mapping[str, Any] | Criteria = "B",
+    *,
+    truth: float = 100.0,
+    power: float = 0.8,
+    batches: int = 3,
+    tasks: int | None = None,
+    runs: int | None = None,
+    pilot: Scorecard | str | Path | None = None,
+    simulator: str | None = None,
+) -> StudyPlan:
+    """Plan a study: tasks for a power, by number of runs, and what a given design can show.
+
+    Parameters
+    ----------
+    criteria
+        As for `gate`.
+    truth
+        True score of the simulator in every part, in points.
+    power
+        Wanted chance of PASS, 0 to 1.
+    batches
+        Rounds of people.
+    tasks, runs
+        A design to judge.
+    pilot
+        A scorecard to take the noise from.
+    simulator
+        Which simulator of the pilot.
+    """
+    from usi.decisions.evidence import pick_simulator
+    from usi.decisions.plan import make_plan, pilot_of_card
+
+    rules = _criteria(criteria)
+    if pilot is None:
+        found = make_plan(rules, truth=truth, power=power, batches=batches, tasks=tasks, runs=runs)
+        return _as(StudyPlan, found)
+    card = _card(pilot)
+    noise = pilot_of_card(card, pick_simulator(card, simulator, "the pilot"))
+    found = make_plan(
+        rules,
+        truth=truth,
+        power=power,
+        batches=batches,
+        tasks=tasks,
+        runs=runs,
+        noises=noise.noises,
+        variance=noise.variance,
+        source=noise.source,
+    )
+    return _as(StudyPlan, found)
+
+
+# From what the caller has to what the pipeline takes -----------------------------------------
+
+
+def _simulators(given: object, options: ScoreOptions) -> Any:
+    """Paths and session tables as they are, everything else as streams by label."""
+    if is_paths(given) or isinstance(given, SessionTable):
+        return given
+    own = options.load_options(human=False)
+    if isinstance(given, Mapping):
+        if all(isinstance(value, SessionTable) for value in given.values()):
+            return given
+        return Streams(tuple(_named(str(k), value, own) for k, value in given.items()))
+    if _is_list_of_data(given):
+        return Streams(tuple(stream_of(value, own) for value in given))
+    return Streams((stream_of(given, own),))
+
+
+def _named(label: str, value: object, options: LoadOptions) -> SessionStream:
+    if isinstance(value, SessionTable):
+        raise UsageError(
+            f"{label}: session tables and transcripts do not go together; make session tables of "
+            "all of them with usi.features"
+        )
+    return stream_of(value, replace(options, name=label))
+
+
+def _is_list_of_data(value: object) -> bool:
+    """Whether a value is a list of transcripts, and not of rows."""
+    return isinstance(value, list | tuple) and not any(isinstance(v, Mapping) for v in value)
+
+
+def _people(given: object, options: ScoreOptions) -> SessionStream:
+    return stream_of(given, options.load_options(human=True))
+
+
+def _labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    """Labels as the options hold them; one text is no list of them."""
+    if isinstance(given, str):
+        raise UsageError(f"{name}={given!r}: give a list of labels, such as [{given!r}]")
+    return tuple(str(label) for label in given) or default_of(ScoreOptions, name)
+
+
+def _card(given: Scorecard | str | Path) -> Scorecard:
+    if isinstance(given, Scorecard):
+        return given
+    if isinstance(given, str | Path):
+        return Scorecard.read(given)
+    raise UsageError(
+        f"a scorecard can't be a {type(given).__name__}; give what usi.score gave, or a file"
+    )
+
+
+def _file(given: Scorecard | str | Path, place: Path) -> str | Path:
+    """A file of the card with its sums beside it, where there are some."""
+    if isinstance(given, ScoredCard):
+        given.write(place)
+        return place
+    card = _card(given)
+    if isinstance(given, str | Path):
+        return given
+    place.write_text(card.to_json(), encoding="utf-8")
+    return place
+
+
+def _criteria(given: str | Path | Mapping[str, Any] | Criteria) -> Criteria:
+    from usi.decisions.criteria import Criteria as Rules
+    from usi.decisions.criteria import load_criteria, resolve
+
+    if isinstance(given, Rules):
+        return given
+    if isinstance(given, Mapping):
+        return resolve(given)
+    if isinstance(given, str | Path):
+        return load_criteria(str(given))
+    raise UsageError(
+        f"criteria can't be a {type(given).__name__}; give A, B or C, a file, a dictionary of its "
+        "keys, or Criteria"
+    )
+
+
+Result = TypeVar("Result", ComparedCards, RankedCards, StudyPlan)
+
+
+def _as(kind: type[Result], found: Comparison | Rankings | Plan) -> Result:
+    return kind(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+
+# What notebooks show --------------------------------------------------------------------------
+
+
+def _html(
+    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]
+) -> str:
+    """A table for notebooks; every text is escaped."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(line(row, "td") for row in rows)
+    below = "".join(f"<p>{_escaped(note)}</p>" for note in notes)
+    return (
+        f"<table><caption>{_escaped(title)}</caption><thead>{line(head, 'th')}</thead>"
+        f"<tbody>{body}</tbody></table>{below}"
+    )
+
+
+def _escaped(text: str) -> str:
+    from usi.report.text import printable
+
+    return html.escape(printable(str(text)))
+
+
+def _axes(height: float) -> Axes:
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(7.0, height), layout="constrained")[1]
