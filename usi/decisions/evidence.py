@@ -157,7 +157,7 @@ def evidence_of(
         replicates=REPLICATES,
         seed=SEED,
     )
-    pools = (name for name in data.place if name.startswith(POOL))
+    pools = [POOL + d for d in DIMENSIONS if POOL + d in data.place]  # and not their cells
     specs = with_pool_specs(card.profile.partition("@")[0], pools)
     terms = all_terms(data, specs, _selections(simulator))
     terms = {
