@@ -11,13 +11,14 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo simulate docs test lint bench clean
+.PHONY: help demo simulate docs docs-tables test lint bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   score a synthetic population and write reports/demo/ (no network, no model)"
 	@echo "make simulate   run scripted users over the service desk, score, gate, report (offline)"
 	@echo "make docs   build the documentation into docs/_build/html (no network)"
+	@echo "make docs-tables   write the pages that are made from options and features"
 	@echo "make test   run all tests"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
@@ -63,6 +64,9 @@ simulate: $(BASE)
 docs: $(DEV)
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build/trees docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
+
+docs-tables: $(DEV)
+	for page in options features metric_robust; do $(BIN)/python docs/build_$$page.py || exit 1; done
 
 test: $(DEV)
 	@.ci/chromium

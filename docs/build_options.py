@@ -12,6 +12,7 @@ from usi.cli.flags import Flag, made_flags
 from usi.cli.settings import TABLES, keys_of
 from usi.cli.verbs import VERBS
 from usi.options import (
+    MAX_RECORD,
     BootstrapOptions,
     CallOptions,
     Delivery,
@@ -119,7 +120,8 @@ def _flags(name: str, about: Option) -> str:
 def _row(first: str, group: type[Any], name: str, about: Option) -> str:
     meaning = " ".join(text for text in (about.help, about.more) if text)
     cells = (first, _value(type_of(group, name), about), _default(group, name), meaning)
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    plain = (cell.replace("|", chr(92) + "|").replace("<", "&lt;") for cell in cells)
+    return f"| {' | '.join(plain)} |"
 
 
 def _value(hint: Any, about: Option) -> str:
@@ -145,6 +147,8 @@ def _default(group: type[Any], name: str) -> str:
         return "must be given"
     if value is None or value in ((), {}, ""):
         return "none"
+    if value == MAX_RECORD:
+        return f"`{value // 2**20}MB`"
     return ("yes" if value else "no") if isinstance(value, bool) else f"`{value}`"
 
 

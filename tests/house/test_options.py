@@ -1,0 +1,142 @@
+"""An option exists once: flag, key, keyword, help and documentation come from its declaration."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import ROOT
+from house.test_docs_build import builder, page
+
+from usi import pipeline
+from usi.cli.flags import made_flags
+from usi.cli.settings import TABLES, keys_of
+from usi.cli.verbs import VERBS
+from usi.errors import UsageError
+from usi.options import FeaturesOptions, LoadOptions, ScoreOptions, declared
+
+FUNCTIONS = {words: function for verb in VERBS for words, function in verb.functions().items()}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_option_of_a_verb_is_declared(verb) -> None:
+    command = verb.load()
+    inner = getattr(command, "commands", None)
+    found = {f"{verb.name} {n}": c for n, c in inner.items()} if inner else {verb.name: command}
+    assert found.keys() == verb.functions().keys()
+    for words, one in found.items():
+        flags = {flag.name: flag for flag in made_flags(FUNCTIONS[words])}
+        options = [p for p in one.params if p.opts[0].startswith("-")]
+        assert {p.name for p in options} == flags.keys(), words
+        for parameter in options:
+            about = flags[parameter.name].option
+            assert parameter.help == about.help
+            wanted = about.flags or ("--" + parameter.name.rstrip("_").replace("_", "-"),)
+            assert parameter.opts == list(wanted)
+
+
+def test_no_module_of_the_command_line_declares_an_option_of_its_own() -> None:
+    found = {
+        path.name
+        for path in (ROOT / "usi" / "cli").glob("*.py")
+        if "typer.Option(" in path.read_text(encoding="utf-8")
+    }
+    assert found == {"flags.py", "main.py"}  # --version is of no verb
+
+
+def test_keywords_of_python_are_options() -> None:
+    known = {*declared(LoadOptions), *declared(FeaturesOptions), *declared(ScoreOptions)}
+    for function in (pipeline.load, pipeline.features):
+        parameters = inspect.signature(function).parameters.values()
+        words = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
+        assert words - known <= {"cleaning"}
+    chosen = pipeline.options_of(None, {"by": ("domain",), "sim_runs": ("0",), "user_role": "me"})
+    assert (chosen.by, chosen.sim_runs, chosen.user_role) == (("domain",), ("0",), "me")
+    for old in ("subgroups", "simulator_runs", "reward_threshold", "robust"):
+        with pytest.raises(UsageError, match=f"unknown option '{old}'"):
+            pipeline.options_of(None, {old: None})
+
+
+def test_the_pages_are_as_their_builder_makes_them() -> None:
+    made = builder("build_options")
+    assert page("settings") == made.settings(), "run: python docs/build_options.py"
+    assert page("commands") == made.commands(page("commands")), "run: python docs/build_options.py"
+
+
+def test_the_settings_page_has_every_key_and_the_template_no_other() -> None:
+    text = page("settings")
+    for table in TABLES:
+        part = text.split(f"## [{table}]\n")[1].split("\n## ")[0]
+        assert set(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == set(keys_of(table))
+    template = (ROOT / "usi" / "cli" / "templates" / "usi.toml").read_text(encoding="utf-8")
+    table = ""
+    for line in template.splitlines():
+        if heading := re.match(r"\[(\w+)\]", line):
+            table = heading[1]
+        elif (key := re.match(r"# (\w+) = ", line)) and table in TABLES:
+            assert key[1] in keys_of(table)
+
+
+NEW = """    colour: Literal["red", "green"] = option("red", "Colour of the score.", panel=COMPARED)
+    held_out: bool = False
+"""
+PROBE = """
+import json, sys
+sys.path.insert(0, {docs!r})
+import build_options
+from usi.cli.flags import made_flags
+from usi.cli.score import Request, command, resolved
+from usi.pipeline import options_of
+
+def read(**said):
+    asked = Request(simulators=("a",), choices={{"human": "people.json"}}, options=said)
+    return resolved(asked)[2].colour
+
+print(json.dumps({{
+    "flag": "colour" in [flag.name for flag in made_flags(command)],
+    "key": read(),
+    "over": read(colour="red"),
+    "keyword": options_of(None, {{"colour": "green"}}).colour,
+    "row": "| `--colour` | `red`, `green` | `red` | Colour of the score. |"
+    in build_options.commands("## usi score\\n"),
+    "settings": "| `colour` | `red`, `green` | `red` |" in build_options.settings(),
+}}))
+"""
+
+
+def test_one_declaration_adds_an_option_everywhere(tmp_path: Path) -> None:
+    """A field in a copy of usi/options.py, and nothing else."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "usi", tmp_path / "usi", ignore=ignored)
+    options = tmp_path / "usi" / "options.py"
+    text = options.read_text(encoding="utf-8")
+    assert text.count("    held_out: bool = False\n") == 1
+    options.write_text(text.replace("    held_out: bool = False\n", NEW), encoding="utf-8")
+    (tmp_path / "usi.toml").write_text('[score]\ncolour = "green"\n', encoding="utf-8")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "200"}
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=tmp_path, env=env, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    done = run("-c", PROBE.format(docs=str(ROOT / "docs")))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "flag": True, "key": "green", "over": "red", "keyword": "green", "row": True,
+        "settings": True,
+    }  # fmt: skip
+    help_ = run("-m", "usi", "score", "--help").stdout
+    assert "--colour" in help_
+    assert "Colour of the score." in help_
+    wrong = run("-m", "usi", "score", "a.json", "--human", "b.json", "--colour", "blue")
+    assert wrong.returncode == 2
+    assert "blue" in wrong.stderr
