@@ -55,9 +55,9 @@ def write(folder: Path, text: str, name: str = "gate.toml") -> Path:
 @pytest.mark.parametrize(
     ("name", "index", "parts", "gap", "c2st", "kappa"),
     [
-        ("A", 90, (80, 90, 80, 80, 90), 0.07, 0.70, 0.5),
-        ("B", 85, (75, 85, 75, 75, 88), 0.10, 0.85, 0.5),
-        ("C", 75, (60, 75, 60, 60, 80), 0.15, None, None),
+        ("A", 92, (92, 90, 84, 78, 90), 0.07, 0.70, 0.5),
+        ("B", 90, (88, 86, 80, 75, 88), 0.10, 0.85, 0.5),
+        ("C", 82, (80, 78, 70, 60, 80), 0.15, None, None),
     ],
 )
 def test_tiers_as_published(
@@ -108,8 +108,8 @@ def test_the_same_keys_under_gate_in_the_settings(tmp_path: Path) -> None:
 
 
 def test_a_file_starts_from_a_tier_and_says_what_it_changed() -> None:
-    found = resolve({"tier": "B", "max_success_gap": 0.2, "minimum": {"outcome": 80, "index": 90}})
-    assert dict(found.minimum.items())["conversation"] == 75
+    found = resolve({"tier": "B", "max_success_gap": 0.2, "minimum": {"outcome": 80, "index": 91}})
+    assert dict(found.minimum.items())["conversation"] == 88
     assert found.changes() == (["max_success_gap", "minimum.outcome"], ["minimum.index"])
     assert found.label == (
         "tier B (loosened: max_success_gap, minimum.outcome; tightened: minimum.index)"
@@ -119,8 +119,8 @@ def test_a_file_starts_from_a_tier_and_says_what_it_changed() -> None:
 
 def test_fingerprint_follows_what_is_asked_and_nothing_else() -> None:
     assert resolve({"tier": "B"}).fingerprint == tier("B").fingerprint
-    assert resolve({"tier": "B", "minimum": {"index": 85.0}}).fingerprint == tier("B").fingerprint
-    changed = resolve({"tier": "B", "minimum": {"index": 86}}).fingerprint
+    assert resolve({"tier": "B", "minimum": {"index": 90.0}}).fingerprint == tier("B").fingerprint
+    changed = resolve({"tier": "B", "minimum": {"index": 91}}).fingerprint
     assert changed != tier("B").fingerprint
     assert re.fullmatch("[0-9a-f]{12}", changed)
     assert len({tier(name).fingerprint for name in "ABC"}) == 3

@@ -75,8 +75,8 @@ def test_an_upper_bound_below_its_minimum_is_fail() -> None:
 
 
 def test_minimums_catch_what_the_index_hides() -> None:
-    # broken in outcome alone: the index 90 [88.4, 93.6] passes 85, outcome 70 fails 88
-    verdict = run({"index": index(90.0), **only(outcome=part(70.0))})
+    # broken in outcome alone: the index 93 [91.4, 96.6] passes 90, outcome 70 fails 88
+    verdict = run({"index": index(93.0), **only(outcome=part(70.0))})
     assert verdict.verdict == "FAIL"
     assert verdict.decided_by == ("outcome",)
 
