@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from usi.loading.context import Context
+from usi.loading.notes import LoadNotes
 from usi.loading.sample import Sample
 from usi.records import Session
 
+Lines = Callable[[Iterable[Session], LoadNotes], Iterator[str]]
+"""Sessions to lines of text; what is lost is counted in the notes."""
 CARRIED: tuple[str, ...] = ("agent", "tools", "task", "run", "outcome", "survey", "person")
 """What a format may carry beside the user's words: what the agent says, tool calls, task ids,
 runs (trials, epochs), how it ended (reward), survey answers, and who took part."""
@@ -71,3 +74,30 @@ def carries(*names: str) -> frozenset[str]:
     if unknown:
         raise ValueError(f"formats carry {', '.join(CARRIED)}, not {', '.join(sorted(unknown))}")
     return frozenset(names)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A format that can be written.
+
+    Attributes
+    ----------
+    name, suffixes
+        What ``--to`` calls it, and the endings of its files.
+    lines
+        Sessions to lines of text; what is lost is counted in the notes.
+    loses
+        The same in words.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    lines: Lines
+    loses: str
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """A reader whose format can be written, too."""
+
+    TARGET: Target

@@ -31,7 +31,7 @@ from usi.loading.formats import (
     wildchat,
 )
 from usi.loading.jsonstream import Cursor
-from usi.loading.reader import About, Reader
+from usi.loading.reader import About, Reader, Target, Writer
 from usi.loading.sample import Sample
 from usi.loading.source import Source
 from usi.options import LoadOptions
@@ -221,3 +221,9 @@ def describe(source: Source, options: LoadOptions) -> str:
         return recognise(source, options) or "not recognised"
     except UsiError as error:
         return f"not readable ({error.message if isinstance(error, InputError) else error})"
+
+
+def targets() -> Iterator[Target]:
+    """Formats of usi that can be written, the general one first."""
+    written = [reader.TARGET for reader in OWN if isinstance(reader, Writer)]
+    yield from sorted(written, key=lambda target: target.name != usi_jsonl.NAME)

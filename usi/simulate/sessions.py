@@ -10,7 +10,7 @@ from typing import Any
 
 from usi._version import __version__
 from usi.errors import UsageError
-from usi.loading.write import record_of
+from usi.loading.formats.usi_jsonl import record_of_session
 from usi.records import Outcome, Session, SurveyAnswer
 from usi.simulate.episode import Cell, Episode, grade_fields
 
@@ -77,7 +77,7 @@ def session_record(
         error_tags=None if simulator == "" else tuple(sorted(episode.defects)),
         meta=meta,
     )
-    return {**record_of(session), "messages": [dict(m) for m in episode.messages]}
+    return {**record_of_session(session), "messages": [dict(m) for m in episode.messages]}
 
 
 def lines_of(records: Iterable[Record]) -> bytes:

@@ -7,17 +7,19 @@ results and reasoning are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from usi.loading.context import Context
 from usi.loading.fields import STAMPS, BadField, kind, messages_of, record_of
 from usi.loading.formats import usi_jsonl
-from usi.loading.messages import text_of
-from usi.loading.reader import About, carries
+from usi.loading.messages import JOINED, text_of
+from usi.loading.notes import LoadNotes
+from usi.loading.reader import About, Target, carries
 from usi.loading.sample import Sample
 from usi.loading.times import time_of
-from usi.records import MISSING, Session
+from usi.records import MISSING, Session, Turn
 
 NAME = "openai-chat"
 ABOUT = About(
@@ -27,6 +29,9 @@ ABOUT = About(
     "reward and survey only where `metadata` has them",
     follows="OpenAI API reference: chat completions, Responses; fine-tuning data format",
 )
+TALK = ("user", "assistant")
+OTHER_ROLE = "message: of another role than user and assistant"
+ACTION = "message: action of the user (tool calls without words)"
 OWN_KEY = "usi"
 """Key of `metadata` under which usi writes what the format has no place for."""
 _ITEMS = frozenset(
@@ -189,3 +194,40 @@ def _item(item: dict[str, Any], context: Context) -> dict[str, Any] | None:
     else:
         context.leave_out("message: another role than user and assistant")
     return None
+
+
+def _lines(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
+    for session in sessions:
+        own = usi_jsonl.identity(session)
+        for name in ("status",) if session.status != "ok" and not session.turns else ():
+            own[name] = session.status
+        record = usi_jsonl.record_of_session(session)
+        for turn in session.turns:
+            note_message(turn, notes)
+        metadata = {**session.meta, OWN_KEY: own}
+        yield line_of({"messages": record["messages"], "metadata": metadata})
+
+
+def note_message(turn: Turn, notes: LoadNotes) -> None:
+    """What a reader of chat formats sets aside or joins."""
+    if turn.role not in TALK:
+        notes.left_out[OTHER_ROLE] += 1
+    elif isinstance(turn.content, list):
+        notes.merged[JOINED] += 1
+
+
+def line_of(record: dict[str, Any]) -> str:
+    line = json.dumps(record, separators=(",", ":"), ensure_ascii=False)
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        line = json.dumps(record, separators=(",", ":"))
+    return line + "\n"
+
+
+TARGET = Target(
+    NAME,
+    (".jsonl", ".jsonl.gz"),
+    _lines,
+    "parts are joined and messages of other roles set aside when it is read again",
+)

@@ -8,7 +8,7 @@ with the number of messages before them (``x_0``, ``x_14``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
@@ -18,9 +18,10 @@ from msgspec.structs import replace
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, messages_of, record_of
 from usi.loading.formats import usi_jsonl
-from usi.loading.formats.openai_chat import OWN_KEY
+from usi.loading.formats.openai_chat import ACTION, OWN_KEY, TALK, line_of, note_message
 from usi.loading.messages import SYNONYMS, text_of
-from usi.loading.reader import About, carries
+from usi.loading.notes import LoadNotes
+from usi.loading.reader import About, Target, carries
 from usi.loading.sample import Sample
 from usi.loading.times import time_of
 from usi.records import MISSING, Session
@@ -33,6 +34,7 @@ ABOUT = About(
     "only where usi wrote them",
     follows="FastChat data format (lm-sys/FastChat, docs/training.md) and dataset cards",
 )
+_ROLE_OF = {"user": "human", "assistant": "gpt"}
 _HTML = re.compile(r"\s*<(?:div|p|pre|ol|ul|h[1-6]|span|table)\b", re.IGNORECASE)
 _PART = re.compile(r"(?P<base>.+)_(?P<before>[0-9]{1,9})")
 _BLOCKS = frozenset(("p", "div", "li", "br", "pre", "tr", "h1", "h2", "h3", "h4", "h5", "h6"))
@@ -159,3 +161,41 @@ def html_text(html: str) -> str:
     parser.feed(html)
     parser.close()
     return "".join(parser.found).strip()
+
+
+def _lines(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
+    for session in sessions:
+        messages = []
+        for turn in session.turns:
+            note_message(turn, notes)
+            if turn.role not in TALK:
+                continue
+            if turn.is_action:  # without its calls it would be read as an empty utterance
+                notes.left_out[ACTION] += 1
+                continue
+            if turn.tool_calls:
+                notes.left_out["field: tool calls"] += 1
+            message: dict[str, Any] = {"from": _ROLE_OF[turn.role]}
+            if turn.name is not None:
+                message["name"] = turn.name
+            if turn.content is not MISSING:
+                message["value"] = turn.content
+            if turn.time is not None:
+                message["timestamp"] = turn.time.isoformat()
+            messages.append(message)
+        yield line_of(
+            {
+                "id": session.session_id,
+                "conversations": messages,
+                OWN_KEY: usi_jsonl.identity(session),
+                **({"metadata": session.meta} if session.meta else {}),
+            }
+        )
+
+
+TARGET = Target(
+    NAME,
+    (".jsonl", ".jsonl.gz"),
+    _lines,
+    "messages of other roles, tool calls, actions; parts are joined when read again",
+)

@@ -21,14 +21,16 @@ from usi.errors import InputError, unknown_name
 from usi.loading.context import Context
 from usi.loading.fields import BadField, number, survey_of
 from usi.loading.formats import wildchat
+from usi.loading.formats.openai_chat import ACTION, OTHER_ROLE, TALK
 from usi.loading.formats.usi_jsonl import session_of
-from usi.loading.messages import SYNONYMS
-from usi.loading.reader import About, carries
+from usi.loading.messages import JOINED, SYNONYMS
+from usi.loading.notes import LoadNotes
+from usi.loading.reader import About, Target, carries
 from usi.loading.sample import Sample
 from usi.loading.source import EXPANDED_FREELY, MAX_RATIO
 from usi.loading.times import moment, stamp_of
 from usi.options import MEANINGS, check_map
-from usi.records import Session
+from usi.records import MISSING, Session, Turn
 
 USUAL: dict[str, tuple[str, ...]] = {
     "session": (
@@ -508,3 +510,104 @@ def _check_size(file: Any, stored: int, name: str) -> None:
             "it yourself if you trust it",
             file=name,
         )
+
+
+CSV_COLUMNS: tuple[str, ...] = (
+    "session_id", "task_id", "trial", "batch", "domain", "simulator", "participant", "agent",
+    "reward", "outcome", "termination", "status", "status_reason", "survey", "layout", "keep",
+    "error_tags", "turn", "timestamp", "role", "name", "text",
+)  # fmt: skip
+"""Columns of the table, which ``usi`` reads again without a map."""
+NO_ERRORS = "none"
+"""Cell of sessions that were reviewed and found without an error."""
+
+
+def _lines(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, CSV_COLUMNS, lineterminator="\r\n")
+
+    def taken() -> str:
+        text = buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+        return text
+
+    writer.writeheader()
+    yield taken()
+    for session in sessions:
+        shared = _cells(session, notes)
+        talk = [(i, turn) for i, turn in enumerate(session.turns) if turn.role in TALK]
+        if len(talk) < len(session.turns):
+            notes.left_out[OTHER_ROLE] += len(session.turns) - len(talk)
+        actions = sum(turn.is_action for _, turn in talk)
+        if actions:  # without its calls one would be read as an empty utterance
+            notes.left_out[ACTION] += actions
+            talk = [(i, turn) for i, turn in talk if not turn.is_action]
+        if not talk:
+            writer.writerow(shared)
+        for i, turn in talk:
+            writer.writerow(
+                {
+                    **shared,
+                    "turn": i,
+                    "timestamp": None if turn.time is None else turn.time.isoformat(),
+                    "role": turn.role,
+                    "name": turn.name,
+                    "text": _text_cell(turn, notes),
+                }
+            )
+        yield taken()
+
+
+def _text_cell(turn: Turn, notes: LoadNotes) -> str:
+    if turn.tool_calls:
+        notes.left_out["field: tool calls"] += 1
+    content = turn.content
+    if isinstance(content, list):
+        texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        notes.merged[JOINED] += 1
+        return "\n".join(text for text in texts if isinstance(text, str))
+    if content is None or content is MISSING:
+        notes.merged["message: null or missing content, written as an empty text"] += 1
+        return ""
+    if not isinstance(content, str):
+        notes.merged["message: content that is no text, written as text"] += 1
+    return str(content)
+
+
+def _cells(session: Session, notes: LoadNotes) -> dict[str, Any]:
+    if session.meta:
+        notes.left_out["field: metadata of a session"] += 1
+    if session.keep is not MISSING and not isinstance(session.keep, bool):
+        notes.merged["field: keep mark, written as true or false"] += 1
+    outcome = session.outcome
+    tags = session.error_tags
+    survey = session.survey
+    cells: dict[str, Any] = {
+        "session_id": session.session_id,
+        "task_id": session.task_id,
+        "trial": session.trial,
+        "batch": session.batch,
+        "domain": session.domain,
+        "simulator": session.simulator,
+        "participant": session.participant,
+        "agent": session.agent,
+        "reward": None if outcome.reward is None else repr(outcome.reward),
+        "outcome": outcome.label,
+        "termination": outcome.termination,
+        "status": session.status,
+        "status_reason": session.status_reason,
+        "survey": None if survey is None else json.dumps({a.item: a.answer for a in survey}),
+        "layout": session.layout,
+        "keep": None if session.keep is MISSING else bool(session.keep),
+        "error_tags": None if tags is None else ",".join(tags) or NO_ERRORS,
+    }
+    return cells
+
+
+TARGET = Target(
+    "csv",
+    (".csv", ".csv.gz"),
+    _lines,
+    "messages of other roles, tool calls, actions, metadata; null content, parts",
+)

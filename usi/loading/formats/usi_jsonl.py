@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from usi.errors import InputError, UsiError
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, record_of, survey_of, text, text_id
 from usi.loading.jsonstream import decode, lines
-from usi.loading.reader import CARRIED, About
+from usi.loading.notes import LoadNotes
+from usi.loading.reader import CARRIED, About, Target
 from usi.loading.sample import Sample
 from usi.loading.times import own_turns
-from usi.records import MISSING, Outcome, Session, SessionStatus
+from usi.records import MISSING, Outcome, Session, SessionStatus, Turn
 
+_ASCII = json.JSONEncoder(separators=(",", ":"))
+_PLAIN = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 NAME = "usi-jsonl"
 ABOUT = About(
     holds="one session a line with messages or conversation; the general form",
@@ -215,3 +219,77 @@ def _batch(batch: Any) -> int | None:
     if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch < 2**31:
         raise BadField("batch", f"must be a whole number from 1, not {kind(batch)} {batch!r:.40}")
     return batch
+
+
+def record_line(session: Session) -> str:
+    """One line of usi JSONL, with its line end."""
+    record = record_of_session(session)
+    line = _PLAIN.encode(record)
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate has no UTF-8 and must be escaped
+        line = _ASCII.encode(record)
+    return line + "\n"
+
+
+def record_of_session(session: Session) -> dict[str, Any]:
+    """The object that stands for a session; what holds nothing is not written."""
+    outcome = session.outcome
+    record: dict[str, Any] = {
+        "id": session.session_id,
+        "simulator": session.simulator,
+        "domain": session.domain,
+        "task_id": session.task_id,
+        "trial": session.trial,
+        "batch": session.batch,
+        "reward": outcome.reward,
+        "outcome": outcome.label,
+        "termination": outcome.termination,
+        "participant": session.participant,
+        "agent": session.agent,
+        "layout": session.layout,
+        "status": None if session.status == "ok" else session.status,
+        "status_reason": session.status_reason,
+    }
+    # A null says that there is none, where `metadata` has a key that would be taken for it.
+    spoken_for = session.meta.keys() & set(FROM_METADATA)
+    if "run" in spoken_for:
+        spoken_for |= {"trial"}
+    record = {k: v for k, v in record.items() if v is not None or k in spoken_for}
+    if session.keep is not MISSING:
+        record["keep"] = session.keep
+    if session.survey is not None:
+        record["survey"] = {answer.item: answer.answer for answer in session.survey}
+    if session.error_tags is not None:
+        record["error_tags"] = list(session.error_tags)
+    record["messages"] = [_message(turn) for turn in session.turns]
+    if session.meta:
+        record["metadata"] = session.meta
+    return record
+
+
+def _message(turn: Turn) -> dict[str, Any]:
+    message: dict[str, Any] = {} if turn.role is None else {"role": turn.role}
+    if turn.name is not None:
+        message["name"] = turn.name
+    if turn.content is not MISSING:
+        message["content"] = turn.content
+    if turn.tool_calls:
+        message["tool_calls"] = turn.tool_calls
+    if turn.time is not None:
+        message["time"] = turn.time.isoformat()
+    return message
+
+
+def identity(session: Session) -> dict[str, Any]:
+    """What a chat format has no place for, without messages and metadata."""
+    record = record_of_session(session)
+    return {key: value for key, value in record.items() if key not in ("messages", "metadata")}
+
+
+def _lines(sessions: Iterable[Session], _: LoadNotes) -> Iterator[str]:
+    for session in sessions:
+        yield record_line(session)
+
+
+TARGET = Target(NAME, (".jsonl", ".jsonl.gz"), _lines, "nothing")
