@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ def reply(request: dict[str, Any]) -> dict[str, Any]:
     said = [m["content"] for m in request["messages"] if m["role"] == "user"]
     if said[-1] == "break":
         raise RuntimeError("the agent broke")
+    if said[-1].startswith("both"):
+        time.sleep(1.5)  # time for a second tab to send something, too
     return {"content": f"answer {len(said)} to {said[-1]}"}
 
 

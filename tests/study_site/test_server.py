@@ -23,9 +23,9 @@ httpx = pytest.importorskip("httpx")
 pytest.importorskip("starlette")
 
 
-def make_study(folder: Path, agent_url: str, *options: str) -> Path:
+def make_study(folder: Path, agent_url: str, *options: str, agent: str = "") -> Path:
     """``usi study new``, with the agent of a test server."""
-    done = usi("study", "new", folder, "--agent", f"{agent_url}/act", *options)
+    done = usi("study", "new", folder, "--agent", agent or f"{agent_url}/act", *options)
     assert done.code == 0, done.err
     return folder
 

@@ -37,6 +37,7 @@ class Walker:
     turns: int = 3
     look: Look = nothing
     leave_after: int | None = None
+    home: str = ""
     double_click: bool = False
     sent: list[str] = field(default_factory=list)
     answered: int = 0
@@ -59,44 +60,51 @@ class Walker:
 
     async def walk(self) -> None:
         """Go on until the end, or until `leave_after` messages were sent."""
-        while True:
-            step = await self.step()
-            if step == "consent":
-                await self.look("consent")
-                await self.page.check("input[name=agree]")
-                await self.press("button.primary")
-            elif step == "background":
-                await self.look("background")
-                for group in await self.page.locator("fieldset").all():
-                    await group.locator("input").first.check()
-                await self.press("button.primary")
-            elif step == "instructions":
-                await self.look("instructions")
-                await self.page.check("input[name=answer][value='1']")
-                await self.press("button.primary")
-            elif step == "talk":
-                await self.talk()
-                if self.leave_after is not None and len(self.sent) >= self.leave_after:
-                    return
-            elif step == "survey":
-                await self.look("survey")
-                for group in (await self.page.locator("fieldset").all())[:-1]:
-                    await group.locator("input").nth(1).check()
-                await self.press("button.primary")
-            elif step == "next":
-                if await self.page.locator("meta[http-equiv=refresh]").count():
-                    await self.look("wait")
-                    await asyncio.sleep(1.0)
-                else:
-                    await self.look("between")
-                await self.press("button.primary")
-            elif step == "code":
-                await self.look("debrief")
-                self.code = await self.page.locator(".code").inner_text()
+        while await self.walk_one():
+            if self.leave_after is not None and len(self.sent) >= self.leave_after:
                 return
+
+    async def walk_one(self) -> bool:
+        """Do the step whose page is open; whether there is another."""
+        step = await self.step()
+        if step == "consent":
+            await self.look("consent")
+            await self.page.check("input[name=agree]")
+            await self.press("button.primary")
+        elif step == "background":
+            await self.look("background")
+            for group in await self.page.locator("fieldset").all():
+                await group.locator("input").first.check()
+            await self.press("button.primary")
+        elif step == "instructions":
+            await self.look("instructions")
+            await self.page.check("input[name=answer][value='1']")
+            await self.press("button.primary")
+        elif step == "talk":
+            await self.talk()
+        elif step == "survey":
+            await self.look("survey")
+            for group in (await self.page.locator("fieldset").all())[:-1]:
+                await group.locator("input").nth(1).check()
+            await self.press("button.primary")
+        elif step == "next":
+            if await self.page.locator("meta[http-equiv=refresh]").count():
+                await self.look("wait")
+                await asyncio.sleep(1.0)
             else:
-                await self.look("plain")
-                return
+                await self.look("between")
+            await self.press("button.primary")
+        elif step == "code":
+            await self.look("debrief")
+            self.code = await self.page.locator(".code").inner_text()
+            return False
+        elif self.home and not await self.page.locator("header.site").count():
+            await asyncio.sleep(0.5)  # no page of the site: the server is away
+            await self.again(lambda: self.page.goto(self.home), first=self.home)
+        else:
+            await self.look("plain")
+            return False
+        return True
 
     async def press(self, selector: str) -> None:
         """Press a button and wait for the page that follows, however often the server is gone."""
@@ -108,9 +116,9 @@ class Walker:
         if self.page.url.startswith("chrome-error"):
             raise ConnectionError
 
-    async def again(self, act: Callable[[], Awaitable[None]]) -> None:
+    async def again(self, act: Callable[[], Awaitable[Any]], *, first: str | None = None) -> None:
         """Try once more after loading the participant's page, while the server is away."""
-        place = self.page.url
+        place = first or self.page.url
         for attempt in range(60):
             try:
                 await act()
