@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo simulate docs docs-tables test lint bench clean
+.PHONY: help demo simulate docs docs-tables test test-study lint bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make docs   build the documentation into docs/_build/html (no network)"
 	@echo "make docs-tables   write the pages that are made from options and features"
 	@echo "make test   run all tests"
+	@echo "make test-study   thirty scripted participants in a browser (minutes)"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
 	@echo "make study  validation on populations of known truth: writes docs/validation.md (minutes)"
@@ -72,6 +73,11 @@ test: $(DEV)
 	@.ci/chromium
 	@.ci/npm
 	$(BIN)/pytest -n $(JOBS)
+
+# Thirty participants in a browser, and a server that is killed twice: minutes.
+test-study: $(DEV)
+	@.ci/chromium
+	USI_STUDY_FULL=1 $(BIN)/pytest -n0 tests/study_site/test_browser.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .
