@@ -825,6 +825,9 @@ class PlanOptions:
         None, "Only tasks that begin with NAME_.", panel="Tasks to check first", metavar="NAME"
     )
     seed: int = option(7, "Of the choice.", panel="Tasks to check first", shown=True)
+    tasks_per_person: int = option(
+        4, "For -o FILE.toml, the numbers of a study with people.", least=1, shown=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

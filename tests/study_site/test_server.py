@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,20 @@ def test_a_second_server_is_refused(tmp_path: Path) -> None:
         )
     finally:
         server.kill()
+
+
+def test_a_plan_gives_the_numbers_of_a_study(tmp_path: Path) -> None:
+    """48 tasks with three runs at tier C (see the plan itself), three batches, four tasks each."""
+    plan = usi("plan", "--tier", "C", "-o", tmp_path / "design.toml", "-o", tmp_path / "plan.json")
+    assert plan.code == 0, plan.err
+    trade = json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["trade"]
+    tasks = next(line["all_parts"] for line in trade if line["runs"] == 3)
+    found = tomllib.loads((tmp_path / "design.toml").read_text(encoding="utf-8"))
+    assert found["design"] == {"subset": tasks, "people_per_task": 3, "tasks_per_person": 4}
+    assert found["limits"]["participants"] >= tasks * 3 / 4
+    folder = write_study(tmp_path / "s", levels=["easy"] * tasks)
+    text = (folder / "study.toml").read_text(encoding="utf-8").split("[design]")[0]
+    (folder / "study.toml").write_text(
+        text + (tmp_path / "design.toml").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    assert read_study(folder).study.design.subset == tasks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from usi.cli.flags import flags, without
@@ -52,6 +53,16 @@ def command(
             source=noise.source,
             picked=picked,
         )
+    settings = tuple(path for path in delivery.output if path.suffix == ".toml")
+    if settings:
+        from usi.report import files
+        from usi.study.new import design_of
+
+        forms = files.claim(settings, known=(".toml",), force=delivery.force)
+        text = design_of(found, each=own.tasks_per_person)
+        files.write_all({path: files.text(text) for path in forms})
+        rest = tuple(path for path in delivery.output if path not in settings)
+        delivery = replace(delivery, output=rest)
     deliver(found, plan_grids(found), delivery=delivery)
 
 
