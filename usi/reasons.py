@@ -624,7 +624,7 @@ NO_BLIND_CHECK = Code(
     "data",
     "ask practitioners (usi blind), and add the result with usi blind join",
 )
-BLIND_ONE_SIDE = Code("blind_one_side", "no rater read sessions of both sides", "data")
+BLIND_ONE_SIDE = Code("blind_one_side", "no rater read sessions of both sides")
 BLIND_FEW = Code(
     "blind_few",
     "{raters} raters and {sessions} sessions a side; at least {least_raters} raters and "
@@ -632,9 +632,9 @@ BLIND_FEW = Code(
     "data",
     "ask more raters, about more sessions",
 )
-BLIND_NO_RATINGS = Code("blind_no_ratings", "no ratings", "data")
-BLIND_NO_PAIR = Code("blind_no_pair", "no session was read by two raters", "data")
-BLIND_SAME = Code("blind_same", "all verdicts are the same", "data")
+BLIND_NO_RATINGS = Code("blind_no_ratings", "no ratings")
+BLIND_NO_PAIR = Code("blind_no_pair", "no session was read by two raters")
+BLIND_SAME = Code("blind_same", "all verdicts are the same")
 
 CODES: dict[str, Code] = {
     value.name: value for value in list(globals().values()) if isinstance(value, Code)
