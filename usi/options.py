@@ -125,6 +125,51 @@ def flag_of(name: str) -> str:
     return "--" + name.rstrip("_").replace("_", "-")
 
 
+def told(group: Any) -> dict[str, Any]:
+    """Every option of a group with its value, as plain data for the run record."""
+    return {name: _told(getattr(group, name)) for name in declared(type(group))}
+
+
+def _told(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_told(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(key): _told(one) for key, one in value.items()}
+    return value if isinstance(value, int | float | str | None) else str(value)
+
+
+def words_of(group: type[Any], values: Mapping[str, Any]) -> list[str]:
+    """Words of the command line that give the values; usual values are not said.
+
+    Parameters
+    ----------
+    group
+        Class of options.
+    values
+        Option -> value, from `told`. A file or folder stands under its own name, wherever it lies.
+    """
+    words: list[str] = []
+    for name, declaration in declared(group).items():
+        usual = _told(default_of(group, name))
+        value = values.get(name, usual)
+        if value == usual:
+            continue
+        flag = next((f for f in declaration.flags if f.startswith("--")), flag_of(name))
+        if isinstance(value, bool):
+            words.append(flag if value else declaration.off or flag)
+            continue
+        place = any(word in (declaration.metavar or "") for word in ("FILE", "DIR"))
+        if isinstance(value, Mapping):
+            value = ",".join(f"{key}={one}" for key, one in value.items())
+        several = value if isinstance(value, list) else [value]
+        if declaration.parse is not None and len(several) > 1:
+            several = [",".join(map(str, several))]
+        for one in several:
+            text = "none" if one is None else str(one)
+            words += [flag, Path(text).name if place else text]
+    return words
+
+
 # ---------------------------------------------------------------------- how values are written
 
 _UNITS = {"": 1, "B": 1, "KB": 2**10, "MB": 2**20, "GB": 2**30}

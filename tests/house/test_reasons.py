@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import runpy
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
@@ -180,3 +181,11 @@ def test_an_error_has_a_reason() -> None:
     assert NotScorable(reasons.NO_USER_TURNS()).reason.code == "no_user_turns"
     assert NotScorable("something else").reason.code == "not_scorable"
     assert str(NotScorable("something else")) == "something else"
+
+
+def test_the_page_of_reasons_is_current() -> None:
+    docs = ROOM.parent / "docs"
+    if not docs.is_dir():
+        pytest.skip("an installed usi has no docs folder")
+    made = runpy.run_path(str(docs / "build_reasons.py"))["page"]()
+    assert (docs / "reasons.md").read_text("utf-8") == made, "run: python docs/build_reasons.py"

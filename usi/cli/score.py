@@ -270,6 +270,7 @@ def deliver(done: Scored, request: Request, *, show: str, quiet: bool) -> None:
 def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> dict[Path, bytes]:
     from usi.pipeline import report_parts
     from usi.report import files
+    from usi.report.data import Beside
     from usi.report.files import FORMS
     from usi.report.html import render
 
@@ -284,7 +285,8 @@ def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> d
         if form == SESSIONS:
             contents[path] = _sessions(done.result)
         elif form == ".html":
-            page = render(done.card, verdict=done.verdict, beside=beside)
+            known = replace(beside or Beside(), options=options_told(done))
+            page = render(done.card, verdict=done.verdict, beside=known)
             contents[path] = page.encode("utf-8")
         else:
             contents[path] = FORMS[form](done.card, path, done.verdict).encode("utf-8")
@@ -336,6 +338,7 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
 
     return make_record(
         ["usi", *sys.argv[1:]],
+        options=options_told(done),
         started=done.started,
         inputs=[
             FileHash(role=f.card.role, name=f.card.name, sha256=f.sha256, bytes=f.bytes)
@@ -348,6 +351,14 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
         signature=done.card.signature,
         remarks=[*(warning.message for warning in done.card.warnings), *done.result.asides],
     ).to_json()
+
+
+def options_told(done: Scored) -> dict[str, Any]:
+    """Reference, profile and every option of a run, as its record keeps them."""
+    from usi.options import told
+
+    profile = done.card.profile.partition("@")[0]
+    return {"human": done.human, "profile": profile, **told(done.options)}
 
 
 def beside_paths(scorecard: Path) -> tuple[Path, ...]:

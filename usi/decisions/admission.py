@@ -20,7 +20,7 @@ from usi.decisions.checks import parse_date
 from usi.decisions.verdict import Check, Verdict
 from usi.errors import InputError
 from usi.estimate import Estimate
-from usi.provenance.record import RunRecord, record_path, sha256_file
+from usi.provenance.record import read_record, sha256_file
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 
@@ -32,17 +32,8 @@ def scored_on(scorecard: str | Path) -> str | None:
     InputError
         Where there is a record that can't be read.
     """
-    path = record_path(scorecard)
-    if not path.is_file():
-        return None
-    try:
-        record = RunRecord.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"not a run record of usi ({error})", file=str(path)) from error
-    digest = sha256_file(scorecard)
-    if digest not in {part.sha256 for part in record.outputs}:
-        return None
-    return record.finished[:10]
+    record = read_record(scorecard)
+    return None if record is None else record.finished[:10]
 
 
 _MARK = b'"criteria_fingerprint"'

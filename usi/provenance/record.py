@@ -12,7 +12,7 @@ import hashlib
 import json
 import platform
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -61,7 +61,7 @@ def combined_sha256(hashes: Iterable[str]) -> str:
     return sha256_bytes("\n".join(ordered).encode("ascii"))
 
 
-RECORD_VERSION = "1"
+RECORD_VERSION = "2"
 PACKAGES: tuple[str, ...] = (
     "numpy",
     "polars",
@@ -102,13 +102,18 @@ class FileHash(BaseModel):
 
 
 class RunRecord(BaseModel):
-    """One run of usi."""
+    """One run of usi.
+
+    `command` is the argument list; `options` has every option by its name as it was resolved
+    (command line over settings over default). Both hide secrets.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     record_version: str = RECORD_VERSION
     usi_version: str
     command: tuple[str, ...]
+    options: dict[str, Any] = {}
     started: str
     finished: str
     python: str
@@ -156,6 +161,16 @@ def without_secrets(arguments: Iterable[str]) -> tuple[str, ...]:
     return tuple(shown)
 
 
+def _hidden(name: str, value: Any) -> Any:
+    """The value of an option, or stars where it may be a secret."""
+    if isinstance(value, str):
+        (told,) = without_secrets([f"{name}={value}"])
+        return told.removeprefix(f"{name}=")
+    if isinstance(value, list):
+        return [_hidden(name, one) for one in value]
+    return value
+
+
 def package_versions() -> dict[str, str]:
     """Installed versions of the packages that numbers may depend on."""
     found: dict[str, str] = {}
@@ -175,6 +190,7 @@ def now() -> str:
 def make_record(
     command: Sequence[str],
     *,
+    options: Mapping[str, Any] | None = None,
     started: str,
     inputs: Iterable[FileHash] = (),
     outputs: Iterable[FileHash] = (),
@@ -187,6 +203,8 @@ def make_record(
     ----------
     command
         Command line arguments as given; secrets are hidden here.
+    options
+        Every option by its name, as plain data; secrets are hidden here.
     started
         From `now`, taken before the work.
     inputs, outputs
@@ -197,6 +215,7 @@ def make_record(
     return RunRecord(
         usi_version=__version__,
         command=without_secrets(command),
+        options={name: _hidden(name, value) for name, value in (options or {}).items()},
         started=started,
         finished=now(),
         python=platform.python_version(),
@@ -219,3 +238,21 @@ def record_path(scorecard: str | Path) -> Path:
     """
     path = Path(scorecard)
     return path.with_name(f"{path.stem}.run.json")
+
+
+def read_record(file: str | Path) -> RunRecord | None:
+    """The run record beside a file; ``None`` where there is none that vouches for this very file.
+
+    Raises
+    ------
+    InputError
+        Where there is a record that can't be read.
+    """
+    path = record_path(file)
+    if not path.is_file():
+        return None
+    try:
+        record = RunRecord.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"not a run record of usi ({error})", file=str(path)) from error
+    return record if sha256_file(file) in {part.sha256 for part in record.outputs} else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -29,6 +30,7 @@ from usi.diagnose.evidence_files import (
 from usi.estimate import Estimate
 from usi.extraction.profile import get_profile
 from usi.extraction.table import SessionTable, derive
+from usi.provenance.record import read_record
 from usi.scoring.robust.bounds import maybe, tidy
 from usi.scoring.scorecard import Scorecard
 
@@ -50,11 +52,14 @@ class Beside:
         Sampled texts, or ``None``.
     why_no_text
         Why there is no text.
+    options
+        Options of the scoring as its run record tells them; ``None`` where none is there.
     """
 
     data: ReportData | None = None
     evidence: Evidence | None = None
     why_no_text: str = NOT_HERE
+    options: Mapping[str, Any] | None = None
 
 
 def text_refused(card: Scorecard, *, examples: bool = True) -> str | None:
@@ -75,11 +80,13 @@ def read_beside(scorecard: str | Path, card: Scorecard, *, examples: bool = True
     from usi.diagnose.evidence_files import EVIDENCE, REPORT_DATA, beside, read
 
     data = read(beside(scorecard, REPORT_DATA), ReportData, card)
+    record = read_record(scorecard)
+    options = record.options or None if record is not None else None
     refused = text_refused(card, examples=examples)
     if refused is not None:
-        return Beside(data, None, refused)
+        return Beside(data, None, refused, options)
     evidence = read(beside(scorecard, EVIDENCE), Evidence, card)
-    return Beside(data, evidence, NOT_HERE)
+    return Beside(data, evidence, NOT_HERE, options)
 
 
 MOST_K = 8

@@ -1,4 +1,4 @@
-"""The command on the page repeats the scoring: the same bytes, from the page alone."""
+"""The command on the page repeats the scoring: the same bytes, by the options of its record."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from report.html.made import Made
 
 from usi.decisions.criteria import tier
 from usi.decisions.decide import gate_scorecard
+from usi.options import ScoreOptions, told, words_of
+from usi.provenance.record import make_record
 from usi.report.html import render
 from usi.scoring.scorecard import Scorecard
 
@@ -28,7 +30,7 @@ def said(html: str) -> list[str]:
 def run_it(words: list[str], folder: Path, made: Made) -> bytes:
     """Do what the page says, with its files where they lie; the bytes of its card."""
     files = {path.name: str(path) for path in made.files.simulators.values()}
-    files |= {"phantom": str(made.files.human), "card.json": str(folder / "card.json")}
+    files |= {made.files.human.name: str(made.files.human), "card.json": str(folder / "card.json")}
     files |= {"report.html": str(folder / "report.html")}
     assert words[:2] == ["usi", "score"]
     done = usi(*(files.get(word, word) for word in words[1:]), "--print", "none", "--quiet")
@@ -108,3 +110,33 @@ def test_how_many_more_tasks_is_said_as_a_number(made: Made) -> None:
     data["simulators"][0]["needed"].append({**need, "part": "c", "kind": "nothing"})
     text = re.sub(r"<[^>]+>", "", render(card, verdict=type(found).model_validate(data)))
     assert text.count("More tasks alone would not.") == 1
+
+
+def test_the_record_keeps_arguments_and_options(made: Made, tmp_path: Path) -> None:
+    record = json.loads(made.card.with_name("card.run.json").read_text(encoding="utf-8"))
+    assert record["command"][:2] == ["usi", "score"]
+    assert {"replicates": 200, "seed": 7, "c2st": "fast"}.items() <= record["options"].items()
+    assert record["options"]["human"] == str(made.files.human)
+    alone = tmp_path / "card.json"
+    alone.write_bytes(made.card.read_bytes())
+    assert usi("report", alone, "-o", tmp_path / "page.html").code == 0
+    assert "The run record (card.run.json) is not beside" in (tmp_path / "page.html").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_options_become_words_without_folders_and_secrets() -> None:
+    options = ScoreOptions(
+        sim_runs=("0", "1"), by=("domain", "level"), surveys=None, difficulty="/some/where/d.json",
+        map={"text": "body"}, flip=True, standardise=False, success_at=0.5,
+    )  # fmt: skip
+    assert words_of(ScoreOptions, told(options)) == [
+        "--no-standardise", "--sim-runs", "0,1", "--by", "domain", "--by", "level",
+        "--success-at", "0.5", "--flip", "--map", "text=body", "--surveys", "none",
+        "--difficulty", "d.json",
+    ]  # fmt: skip
+    assert words_of(ScoreOptions, told(ScoreOptions())) == []
+    record = make_record(
+        ["usi"], started="now", options={"name": "sk-abcdefghijklm", "api_key": "x", "seed": 7}
+    )
+    assert record.options == {"name": "***", "api_key": "***", "seed": 7}

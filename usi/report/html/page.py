@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -60,7 +61,7 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
     beside = beside or NO_FILES
     refused = text_refused(card)
     if refused is not None:
-        beside = Beside(beside.data, None, refused)
+        beside = replace(beside, evidence=None, why_no_text=refused)
     summary = summarise(card)
     docs = Docs(documents(card, verdict, beside, summary))
     source = Source(card, verdict, beside, summary, docs)
