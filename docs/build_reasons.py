@@ -10,9 +10,10 @@ PAGE = Path(__file__).with_name("reasons.md")
 HEAD = """\
 # Reasons
 
-Whatever has no value, was left out or is open says why: with a code that programs decide by, a text for people,
-and the parameters that the text was filled with. Texts may change with any version, codes do not without an entry
-in the changelog. This page is made from `usi/reasons.py` by `python docs/build_reasons.py`.
+Whatever has no value, was left out or is open says why: with a code that programs decide by, a
+text for people, and the parameters that the text was filled with. Texts may change with any
+version, codes do not without an entry in the changelog. This page is made from `usi/reasons.py`
+by `python docs/build_reasons.py`.
 
     usi score sim.json --human CORPUS -o card.json
     jq '.simulators[].components.survey.reason.code' card.json

@@ -77,7 +77,7 @@ class Code:
     template
         Text with the parameters in braces, as for `str.format`; ``{cause}`` is another reason.
     kind, way
-        What would mend it and how, for the advice of the gate; ``None`` where the text says all.
+        What would mend it and how, for the advice of the gate; without `way` the text says how.
     alone
         Whether the advice says the reason, too, so that it stands without the text.
 
@@ -146,8 +146,10 @@ def remedy(reason: Reason, **more: Value) -> tuple[Kind, str] | None:
         Parameters that the reason does not know: ``resampled``, what is resampled, in words.
     """
     code = code_of(reason.root)
-    if code is None or code.kind is None or code.way is None:
+    if code is None or code.kind is None:
         return None
+    if code.way is None:
+        return code.kind, reason.text
     way = code.way.format(**{**more, **reason.root.parameters})
     return code.kind, way if code.alone else f"{reason}; {way}"
 
