@@ -195,7 +195,6 @@ STAMPS_OUT_OF_ORDER = Code(
 PAIRED_ONLY = Code("paired_only", "follows the task, not the user: scored in paired designs only")
 NEITHER_COMPARED = Code("neither_compared", "neither side shows it in what is compared")
 NEITHER_SHOWS = Code("neither_shows", "neither side shows it")
-SIDE_EMPTY = Code("side_empty", "a side has no value")
 NO_VALUE_ON_BOTH = Code("no_value_on_both", "no value on both sides")
 ONE_SIDE_ALONE = Code("one_side_alone", "the reference stands on one side alone")
 HARNESS = Code("harness", "a property of the harness, never scored")
