@@ -8,8 +8,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from study.summary import worst
+from usi.extraction.profile import get_profile
 
 HERE = Path(__file__).resolve().parent
+FIRST = "robust@1"
+"""Profile of results that do not name theirs."""
 DIMENSIONS = ("conversation", "information", "clarification", "reaction", "outcome")
 
 
@@ -108,8 +111,12 @@ def render(results: dict[str, Any]) -> str:
     ]
     large = [name for name in tested if int(name.split("x")[0]) >= 165]
     nine = [name for name in large if name.endswith("x3x3")]
+    tags = results.get("profiles", {})
+    current = get_profile("robust").tag
     return room.get_template("validation.md.jinja").render(
         r=results,
+        current=current,
+        stale=[kind for kind in results["studies"] if tags.get(kind, FIRST) != current],
         parts=("index", *DIMENSIONS),
         tested=tested,
         worst_index=worst(results["paired"], large, ("index",)),

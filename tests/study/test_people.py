@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from helpers import ROOT
 from study import page, real
 
 from usi.audit.gauntlet import Trial
+from usi.extraction.profile import get_profile
 
 
 def trial(name: str, verdict: str, *against: str, low: float = 90.0, high: float = 100.0) -> Trial:
@@ -71,3 +75,13 @@ def test_cells_of_the_page() -> None:
     assert page.stops(found) == "b 5, a 2"
     assert page.share_below({"n": 8, "below": 1}) == "12 %"
     assert page.share_below(None) == "–"
+
+
+def test_numbers_of_an_earlier_profile_are_named_on_the_page() -> None:
+    results = json.loads((ROOT / "docs" / "validation.json").read_text(encoding="utf-8"))
+    kinds = list(results["studies"])
+    tag = get_profile("robust").tag
+    old = page.render({**results, "profiles": dict.fromkeys(kinds, "robust@1")})
+    assert f"until `make study` has run again: {', '.join(kinds)}." in old
+    new = page.render({**results, "profiles": dict.fromkeys(kinds, tag)})
+    assert "earlier profile" not in new
