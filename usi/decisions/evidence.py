@@ -223,9 +223,9 @@ def require_comparable(a: Evidence, b: Evidence, *, runs: bool) -> list[str]:
     """
     # Survey and two-sample test are no part of the terms, and another version of usi is told,
     # not refused.
-    ignored = ("v:", "survey:", "c2st:", "sim:", *(() if runs else ("runs:",)))
+    ignored = ("v", "survey", "c2st", "sim", *(() if runs else ("runs",)))
     odd = differences(a.signature, b.signature)
-    serious = [line for line in odd if not line.startswith(ignored)]
+    serious = differences(a.signature, b.signature, ignore=ignored)
     if a.simulator.design != b.simulator.design:
         serious.append(f"design: {a.simulator.design} against {b.simulator.design}")
     if a.units != b.units:

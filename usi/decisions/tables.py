@@ -350,11 +350,7 @@ def compare_files(
 def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> None:
     from usi.provenance.signature import differences
 
-    odd = [
-        line
-        for line in differences(a.signature, b.signature)
-        if not line.startswith(("v:", "survey:", "runs:", "sim:"))
-    ]
+    odd = differences(a.signature, b.signature, ignore=("v", "survey", "runs", "sim"))
     if odd:
         raise UsageError(
             f"{file_a} and {file_b} can't be compared ({'; '.join(odd)}): score both against the "

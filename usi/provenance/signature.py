@@ -9,7 +9,7 @@ The fields that a signature may have, in their order, with their words for peopl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote_to_bytes
 
@@ -255,13 +255,18 @@ def explain(text: str | Signature) -> list[str]:
     return lines
 
 
-def differences(one: str | Signature, other: str | Signature) -> list[str]:
-    """What two signatures differ in, one line each; empty where numbers are comparable."""
+def differences(
+    one: str | Signature, other: str | Signature, *, ignore: Collection[str] = ()
+) -> list[str]:
+    """What two signatures differ in, one line each; empty where numbers are comparable.
+
+    Fields in `ignore` are not looked at.
+    """
     a = parse(one) if isinstance(one, str) else one
     b = parse(other) if isinstance(other, str) else other
     lines = [] if a.index == b.index else [f"index: {a.index} against {b.index}"]
     for name in FIELDS:
         left, right = a.fields.get(name), b.fields.get(name)
-        if left != right:
+        if left != right and name not in ignore:
             lines.append(f"{name}: {left or 'not given'} against {right or 'not given'}")
     return lines
