@@ -2,8 +2,9 @@
 
 The server runs in a process of its own (``usi study serve``), its agent answers at once. Each
 participant holds an event stream open, as a page does. Printed are the median and the 95th
-percentile of the time from sending a message to the server's answer, by which it is on disk, and
-the server's memory at the beginning and at the end. Usage: python benchmarks/bench_study_site.py
+percentile of the time from sending a message to the server's answer, by which it is on disk; the
+processor time that a message takes, which holds on a busy machine, too; and the server's memory
+once everybody talks and at the end. Usage: python benchmarks/bench_study_site.py
 [PEOPLE] [SECONDS].
 """
 
@@ -56,6 +57,12 @@ def memory_mib(process: int) -> float:
     """Resident memory of a process, MiB."""
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
+
+
+def cpu_seconds(process: int) -> float:
+    """Processor time of a process so far."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def participant(url: str, link: str, seconds: float, times: list[float], wait: float) -> None:
@@ -138,10 +145,12 @@ async def run(people: int, seconds: float) -> None:
                 )
                 for n, link in enumerate(links)
             ]
-            await asyncio.sleep(seconds / 2)
-            before = memory_mib(server.pid)
+            while len(times) < 2 * people:  # by then everybody talks
+                await asyncio.sleep(0.1)
+            counted, before, used = len(times), memory_mib(server.pid), cpu_seconds(server.pid)
             await asyncio.gather(*work)
             after = memory_mib(server.pid)
+            used = cpu_seconds(server.pid) - used
         finally:
             server.send_signal(signal.SIGKILL)
             server.wait()
@@ -149,7 +158,9 @@ async def run(people: int, seconds: float) -> None:
     print(f"{people} participants, {len(times)} messages in {seconds:g} s")
     print(f"median {1000 * statistics.median(ordered):.1f} ms")
     print(f"95th percentile {1000 * ordered[int(0.95 * len(ordered))]:.1f} ms")
-    print(f"memory of the server {before:.0f} MiB at half time, {after:.0f} MiB at the end")
+    each = 1000 * used / max(1, len(times) - counted)
+    print(f"processor time of the server {each:.1f} ms a message, its answer and events included")
+    print(f"memory of the server {before:.0f} MiB once all talk, {after:.0f} MiB at the end")
 
 
 if __name__ == "__main__":
