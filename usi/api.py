@@ -78,8 +78,6 @@ class ScoredCard(Scorecard):
         """Compare what stands on the cards."""
         return isinstance(other, Scorecard) and self.model_dump() == other.model_dump()
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _repr_html_(self) -> str:
         """The table of the report, for notebooks."""
         from usi.report import view
