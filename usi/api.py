@@ -62,7 +62,7 @@ Transcripts = str | Path | Sequence[str | Path] | Loaded | Rows | Table
 """Paths, what `load` gave, a frame of pandas or polars, a table of pyarrow, or `Rows`."""
 
 
-class ScoredCard(Scorecard):
+class ScoredCard(Scorecard):  # noqa: PLW1641  what compares by value has no hash
     """A scorecard that was just made, with the per-task sums that stand beside its file."""
 
     _sums: bytes = PrivateAttr(default=b"")
