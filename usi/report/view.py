@@ -36,6 +36,10 @@ ANCHORS = {
 }
 
 
+TERMS = 5
+"""Tell-tale words of each kind in the terminal."""
+
+
 def between(card: Scorecard) -> list[str]:
     """Every component between its floor and its ceiling, with bounds and the corrected value."""
     lines = []
@@ -185,9 +189,48 @@ def _told_apart(side: SimulatorCard) -> Iterator[str]:
             f"a classifier tells it from the reference with AUC {', '.join(tests)} "
             "(0.5: can't, 1: always)"
         )
+    yield from _tracking(side)
+    yield from _words(side)
     spread = side.spread_index
     if spread is not None and spread.value is not None:
         yield f"sessions spread {spread.value:.2f} times as much as those of the reference"
+
+
+def _tracking(side: SimulatorCard) -> Iterator[str]:
+    """Task tracking, content tracking and turn adjacency in a line."""
+    found = [
+        f"{name} {value.value:.2f}{_bounds(value, 2)}"
+        if value.value is not None
+        else f"{name} not assessed ({value.reason})"
+        for name, value in (
+            ("task tracking", side.task_tracking),
+            ("content tracking", side.content_tracking),
+            ("turn adjacency", side.turn_adjacency),
+        )
+        if value is not None
+    ]
+    if found:
+        yield f"{', '.join(found)} (1: like people, 0: unrelated)"
+
+
+def _words(side: SimulatorCard) -> Iterator[str]:
+    """Copies, and the words that tell the sides apart."""
+    for share, what in (
+        (side.copies, "copies of people's sessions"),
+        (side.self_copies, "copies of its own sessions of other tasks"),
+    ):
+        if share is not None and share.alarm:
+            yield f"{share.copies} of {share.sessions} sessions are {what}"
+    for terms, what in (
+        (side.telltales, "it says more often than people"),
+        (side.unsaid, "it says less often than people"),
+    ):
+        if terms:
+            shown = ", ".join(
+                f'"{term.text}" ({term.simulator_sessions} against {term.human_sessions} sessions)'
+                for term in terms[:TERMS]
+            )
+            yield f"{what}: {shown}"
 
 
 def practitioners(auc: Estimate) -> str:

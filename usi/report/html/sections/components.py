@@ -38,6 +38,21 @@ def context(one: One) -> dict[str, Any]:
         "tripwires": [
             (f"{one.c}/tripwires/{k}", wire.alarm) for k, wire in enumerate(card.tripwires)
         ],
+        "tracking": [
+            (name, f"{one.c}/{name}")
+            for name in ("task_tracking", "content_tracking", "turn_adjacency")
+            if getattr(card, name) is not None
+        ],
+        "copies": [
+            (kind, f"{one.c}/{kind}")
+            for kind in ("copies", "self_copies")
+            if getattr(card, kind) is not None
+        ],
+        "terms": [
+            (kind, [f"{one.c}/{kind}/{k}" for k in range(len(getattr(card, kind)))])
+            for kind in ("telltales", "unsaid")
+            if getattr(card, kind)
+        ],
         "gaming": [
             (name, f"{one.c}/gaming/{step(name)}")
             for name, value in card.gaming.items()
