@@ -51,15 +51,15 @@ def test_all_lower_bounds_above_is_pass() -> None:
 
 
 def test_pass_names_its_tightest_part() -> None:
-    # outcome: 95 - 1.645 - 88 = 5.4 is the smallest distance to a minimum of tier B;
-    # the success gap reaches to 0.05 of 0.10: 5 points, of 0.106: 5.6 points
-    assert run().decided_by == ("success_gap",)
-    assert run(max_success_gap=0.106).decided_by == ("outcome",)
+    # index: 95 - 1.645 - 90 = 3.4 is the smallest distance to a minimum of tier B;
+    # the success gap reaches to 0.05 of 0.10: 5 points, of 0.08: 3 points
+    assert run().decided_by == ("index",)
+    assert run(max_success_gap=0.08).decided_by == ("success_gap",)
 
 
 @pytest.mark.parametrize(
     ("low", "expected"),
-    [(85.0, "PASS"), (84.999999, "INCONCLUSIVE"), (85.000001, "PASS"), (85 - 1e-12, "PASS")],
+    [(86.0, "PASS"), (85.999999, "INCONCLUSIVE"), (86.000001, "PASS"), (86 - 1e-12, "PASS")],
 )
 def test_a_lower_bound_equal_to_its_minimum_passes(low: float, expected: str) -> None:
     verdict = run(only(information=exact(88.0, low, 93.0)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from usi.decisions.criteria import resolve, tier
 from usi.decisions.plan import (
     CLOSED_FORMS,
+    Noise,
     joint_power,
     make_plan,
     part_powers,
@@ -26,7 +27,7 @@ from usi.decisions.plan import (
 from usi.decisions.task_sample import pick_tasks
 from usi.errors import UsageError
 
-INDEX = CLOSED_FORMS["index"]
+INDEX = Noise(bias=70.3, task=11.34, session=13.82)
 
 
 @pytest.mark.parametrize(
@@ -64,17 +65,14 @@ def test_tasks_for_the_success_gap(bound: float, at_80: int, at_90: int) -> None
 @pytest.mark.parametrize(
     ("name", "tasks", "batches", "runs", "simulated"),
     [
-        ("B", 165, 3, 3, 0.92),
-        ("B", 100, 3, 3, 0.69),
-        ("B", 165, 1, 1, 0.21),
-        ("B", 50, 3, 3, 0.14),
-        ("B", 165, 3, 10, 1.00),
-        ("B", 100, 3, 10, 0.93),
-        ("B", 165, 1, 10, 0.68),
-        ("B", 50, 3, 10, 0.53),
-        ("C", 50, 3, 3, 0.80),
-        ("C", 165, 1, 1, 0.82),
-        ("A", 165, 3, 10, 0.85),
+        # people of STAR against other people of STAR, 25 studies a design, times the chance that
+        # the success gap passes at the published variance
+        ("B", 165, 3, 3, 0.92 * 0.96),
+        ("C", 165, 3, 3, 1.00),
+        ("B", 100, 3, 3, 0.80 * 0.78),
+        ("C", 100, 3, 3, 0.99),
+        ("C", 50, 3, 3, 0.96 * 0.84),
+        ("C", 165, 1, 1, 0.92 * 0.88),
     ],
 )
 def test_power_of_a_perfect_simulator(
