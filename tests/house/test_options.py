@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -15,12 +14,10 @@ import pytest
 from helpers import ROOT
 from house.test_docs_build import builder, page
 
-from usi import pipeline
 from usi.cli.flags import made_flags
 from usi.cli.settings import TABLES, keys_of
 from usi.cli.verbs import VERBS
-from usi.errors import UsageError
-from usi.options import FeaturesOptions, LoadOptions, ScoreOptions, declared
+from usi.options import ScoreOptions, declared
 
 FUNCTIONS = {words: function for verb in VERBS for words, function in verb.functions().items()}
 
@@ -51,17 +48,13 @@ def test_no_module_of_the_command_line_declares_an_option_of_its_own() -> None:
     assert found == {"flags.py", "main.py"}  # --version is of no verb
 
 
-def test_keywords_of_python_are_options() -> None:
-    known = {*declared(LoadOptions), *declared(FeaturesOptions), *declared(ScoreOptions)}
-    for function in (pipeline.load, pipeline.features):
-        parameters = inspect.signature(function).parameters.values()
-        words = {p.name for p in parameters if p.kind is p.KEYWORD_ONLY}
-        assert words - known <= {"cleaning"}
-    chosen = pipeline.options_of(None, {"by": ("domain",), "sim_runs": ("0",), "user_role": "me"})
-    assert (chosen.by, chosen.sim_runs, chosen.user_role) == (("domain",), ("0",), "me")
-    for old in ("subgroups", "simulator_runs", "reward_threshold", "robust"):
-        with pytest.raises(UsageError, match=f"unknown option '{old}'"):
-            pipeline.options_of(None, {old: None})
+def test_the_fields_of_scoring_have_the_names_of_the_flags() -> None:
+    names = {flag.name for flag in made_flags(FUNCTIONS["score"]) if flag.group is ScoreOptions}
+    assert names == set(declared(ScoreOptions))
+    assert {"by", "sim_runs", "sim_where", "success_at"} <= names
+    for old in ("subgroups", "simulator_runs", "reward_threshold", "robust", "log"):
+        with pytest.raises(TypeError, match=old):
+            ScoreOptions(**{old: None})
 
 
 def test_the_pages_are_as_their_builder_makes_them() -> None:
@@ -93,7 +86,7 @@ sys.path.insert(0, {docs!r})
 import build_options
 from usi.cli.flags import made_flags
 from usi.cli.score import Request, command, resolved
-from usi.pipeline import options_of
+from usi.options import ScoreOptions
 
 def read(**said):
     asked = Request(simulators=("a",), choices={{"human": "people.json"}}, options=said)
@@ -103,7 +96,7 @@ print(json.dumps({{
     "flag": "colour" in [flag.name for flag in made_flags(command)],
     "key": read(),
     "over": read(colour="red"),
-    "keyword": options_of(None, {{"colour": "green"}}).colour,
+    "field": ScoreOptions(colour="green").colour,
     "row": "| `--colour` | `red`, `green` | `red` | Colour of the score. |"
     in build_options.commands("## usi score\\n"),
     "settings": "| `colour` | `red`, `green` | `red` |" in build_options.settings(),
@@ -111,8 +104,11 @@ print(json.dumps({{
 """
 
 
-def test_one_declaration_adds_an_option_everywhere(tmp_path: Path) -> None:
-    """A field in a copy of usi/options.py, and nothing else."""
+def test_one_declaration_adds_flag_key_help_and_pages(tmp_path: Path) -> None:
+    """A field in a copy of usi/options.py, and nothing else.
+
+    The keyword of `usi.score` has to be spelt out for editors: see tests/api.
+    """
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "usi", tmp_path / "usi", ignore=ignored)
     options = tmp_path / "usi" / "options.py"
@@ -131,7 +127,7 @@ def test_one_declaration_adds_an_option_everywhere(tmp_path: Path) -> None:
     done = run("-c", PROBE.format(docs=str(ROOT / "docs")))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "flag": True, "key": "green", "over": "red", "keyword": "green", "row": True,
+        "flag": True, "key": "green", "over": "red", "field": "green", "row": True,
         "settings": True,
     }  # fmt: skip
     help_ = run("-m", "usi", "score", "--help").stdout
