@@ -62,6 +62,22 @@ class Estimate(BaseModel):
         return self.status == "ok"
 
 
+def with_bounds(
+    value: float, low: float | None, high: float | None, digits: int = 1, *, signed: bool = False
+) -> str:
+    """A value with its bounds, as verdicts, tables and terminal write it; alone without bounds.
+
+    >>> with_bounds(71.24, 68.0, 74.06), with_bounds(0.5, -0.25, 1.0, 2, signed=True)
+    ('71.2 [68.0, 74.1]', '+0.50 [-0.25, +1.00]')
+    >>> with_bounds(71.24, None, None)
+    '71.2'
+    """
+    form = f"{'+' if signed else ''}.{digits}f"
+    if low is None or high is None:
+        return f"{value:{form}}"
+    return f"{value:{form}} [{low:{form}}, {high:{form}}]"
+
+
 def not_assessed(
     reason: Code | Reason, *, unit: str = "points", n: int | None = None, **parameters: Any
 ) -> Estimate:

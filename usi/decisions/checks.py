@@ -25,7 +25,7 @@ from usi.decisions.criteria import GATED, Criteria, Minimum
 from usi.decisions.rules import is_unpaired, rules_of
 from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.reasons import (
     HUMANS_AT_CHANCE,
     HUMANS_UNKNOWN,
@@ -125,7 +125,7 @@ def _bias(simulator: SimulatorCard, limit: float) -> Check:
     if bias is None or bias.value is None or bias.low is None or bias.high is None:
         why = bias.reason if bias is not None and bias.reason else NO_BOUNDS()
         return _open("survey_bias", rule, why, "survey bias not assessed: ")
-    figures = f"survey bias {bias.value:+.2f} [{bias.low:+.2f}, {bias.high:+.2f}]"
+    figures = f"survey bias {with_bounds(bias.value, bias.low, bias.high, 2, signed=True)}"
     if bias.low >= -limit - EPS and bias.high <= limit + EPS:
         state, words = "pass", f"within {limit:g}"
     elif bias.low > limit + EPS or bias.high < -limit - EPS:
@@ -383,7 +383,7 @@ def check_blind(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
             id="max_blind_auc",
             rule=rule,
             state=state,
-            message=f"AUC of practitioners {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]",
+            message=f"AUC of practitioners {with_bounds(auc.value, auc.low, auc.high, 2)}",
             value=auc.value,
             low=auc.low,
             high=auc.high,
@@ -501,7 +501,7 @@ def _score_check(
             threshold=score.threshold,
         )
     low = score.bound.lower(alpha)
-    figures = f"{score.bound.value:.1f} [{low:.1f}, {score.bound.high:.1f}]"
+    figures = with_bounds(score.bound.value, low, score.bound.high)
     if low >= score.threshold - EPS:
         state, words = "pass", f"reaches {score.threshold:g}"
     elif rejected:
@@ -554,7 +554,7 @@ def check_gap(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
             )
         ]
     low, high = _at_family(gap, criteria.family_size)
-    figures = f"success gap {gap.value:+.3f} [{low:+.3f}, {high:+.3f}]"
+    figures = f"success gap {with_bounds(gap.value, low, high, 3, signed=True)}"
     if low >= -limit - EPS and high <= limit + EPS:
         state, words = "pass", f"within {limit:g}"
     elif gap.low > limit + EPS:
@@ -624,7 +624,7 @@ def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     if auc.value is None or auc.low is None or auc.high is None:
         return check("inconclusive", f"two-sample test not assessed: {auc.reason or 'no bounds'}")
     n = test.sessions_per_side or 0
-    figures = f"two-sample AUC {auc.value:.2f} [{auc.low:.2f}, {auc.high:.2f}]"
+    figures = f"two-sample AUC {with_bounds(auc.value, auc.low, auc.high, 2)}"
     if auc.low > limit + EPS:
         return check("fail", f"{figures} above {limit:g}{_telltale(test)}", auc)
     if n < C2ST_SESSIONS:
@@ -691,7 +691,7 @@ def _ratio_checks(
             )
         ]
     value, low, high = estimate.value, estimate.low, estimate.high
-    figures = f"{title} {value:.2f} [{low:.2f}, {high:.2f}]"
+    figures = f"{title} {with_bounds(value, low, high, 2)}"
     found: list[tuple[str, str, State, str, float]] = []
     if least:
         state: State = "inconclusive"

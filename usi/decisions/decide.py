@@ -31,6 +31,7 @@ from usi.decisions.criteria import Criteria
 from usi.decisions.rules import TITLES, is_unpaired, rules_of
 from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exit_code, worst
 from usi.errors import UsageError, unknown_name
+from usi.estimate import with_bounds
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 
@@ -212,10 +213,10 @@ def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[str, ...]:
         lines.append(f"a perfect simulator would score about {ceiling:.1f} with these data")
     people = simulator.versus_humans
     if people is not None and people.value is not None:
-        interval = "" if people.low is None else f" [{people.low:+.1f}, {people.high or 0:+.1f}]"
         lines.append(
-            f"people among themselves score {people.value:+.1f}{interval} points above it, one run "
-            "against one batch (context only: the distance shrinks with fewer data)"
+            "people among themselves score "
+            f"{with_bounds(people.value, people.low, people.high, signed=True)} points above it, "
+            "one run against one batch (context only: the distance shrinks with fewer data)"
         )
     return tuple(lines)
 

@@ -10,7 +10,7 @@ from usi.decisions.bounds import EPS
 from usi.decisions.criteria import GATED, Criteria, Require
 from usi.decisions.rules import GateRules
 from usi.decisions.verdict import Check, State
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.logs.features import HISTORY_FEATURES
 from usi.reasons import NO_BOUNDS, NO_NGRAMS, NO_TWO_SAMPLE, Reason
 from usi.scoring.scorecard import Scorecard, SimulatorCard
@@ -108,7 +108,7 @@ def _at_most(id_: str, title: str, value: Estimate, limit: float, digits: int, m
         why = value.reason or NO_BOUNDS()
         text = f"{title} not assessed: {why}"
         return _check(id_, rule, "inconclusive", text, None, limit, why)
-    figures = f"{title} {value.value:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+    figures = f"{title} {with_bounds(value.value, value.low, value.high, digits)}"
     if value.high <= limit + EPS:
         return _check(id_, rule, "pass", f"{figures} within {limit:g}", value, limit)
     if value.low > limit + EPS:
@@ -159,7 +159,7 @@ def _history(simulator: SimulatorCard, least: float) -> list[Check]:
             text = f"{name} not assessed: {why}"
             checks.append(_check(id_, rule, "inconclusive", text, None, least, why))
             continue
-        figures = f"{name} {score.value:.1f} [{score.low:.1f}, {score.high:.1f}]"
+        figures = f"{name} {with_bounds(score.value, score.low, score.high)}"
         if score.low >= least - EPS:
             state: State = "pass"
             words = f"reaches {least:g}"

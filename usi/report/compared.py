@@ -5,7 +5,7 @@ from __future__ import annotations
 from usi.decisions.compare import Difference
 from usi.decisions.plan import Plan
 from usi.decisions.tables import Comparison, Leaderboard, Rankings
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.report.success import Grid
 from usi.scoring.robust.terms import PARTS
 
@@ -45,9 +45,7 @@ def _rows(rows: list[Difference]) -> tuple[tuple[str, ...], ...]:
 def _signed(value: Estimate) -> str:
     if value.value is None:
         return f"not assessed: {value.reason}"
-    if value.low is None or value.high is None:
-        return f"{value.value:+.1f}"
-    return f"{value.value:+.1f} [{value.low:+.1f}, {value.high:+.1f}]"
+    return with_bounds(value.value, value.low, value.high, signed=True)
 
 
 def ranking_grids(found: Rankings) -> tuple[Grid, ...]:
@@ -120,9 +118,7 @@ def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
 def _bounded(value: Estimate) -> str:
     if value.value is None:
         return "-"
-    if value.low is None or value.high is None:
-        return f"{value.value:.1f}"
-    return f"{value.value:.1f} [{value.low:.1f}, {value.high:.1f}]"
+    return with_bounds(value.value, value.low, value.high)
 
 
 def plan_grids(found: Plan) -> tuple[Grid, ...]:

@@ -11,7 +11,7 @@ from usi._version import __version__
 from usi.decisions.agents import AgentRanking
 from usi.decisions.correct import CorrectedSuccess
 from usi.decisions.passk import PassK
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.report.text import markdown, markdown_table, printable
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ def shown(estimate: Estimate, digits: int = 3) -> str:
     """
     if estimate.value is None:
         return f"not assessed: {estimate.reason}"
-    text = f"{estimate.value:.{digits}f}"
-    if estimate.low is None or estimate.high is None:
-        return text
-    return f"{text} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    return with_bounds(estimate.value, estimate.low, estimate.high, digits)
 
 
 FEW_TASKS = 20

@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.extraction.spec import DIMENSIONS
 from usi.scoring.episodes import Episodes
 from usi.scoring.profiles import wording_of
@@ -60,7 +60,7 @@ def beside(card: Scorecard) -> list[str]:
 
 
 def _placed(name: str, part: Component) -> str:
-    text = f"{name} {part.value:.1f} [{part.low:.1f}, {part.high or 0:.1f}]"
+    text = f"{name} {number(part)}"
     for word, value in (
         ("ceiling", part.ceiling_at_n),
         ("floor", part.floor),
@@ -105,7 +105,8 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
     context = side.versus_humans
     if context is not None and context.value is not None:
         yield (
-            f"people among themselves score {context.value:+.1f}{_bounds(context, 1)} points above "
+            "people among themselves score "
+            f"{with_bounds(context.value, context.low, context.high, signed=True)} points above "
             "it, one run against one batch (context only: the distance shrinks with fewer data)"
         )
     yield from _outcomes(side)
@@ -122,27 +123,20 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
     yield from _episodes(side.episodes)
     for part in side.subgroups:
         value = part.index
-        score = (
-            f"not assessed: {value.reason}"
-            if value.value is None
-            else f"{value.value:.1f}{_bounds(value, 1)}"
-        )
+        score = f"not assessed: {value.reason}" if value.value is None else number(value)
         yield f"{part.by} = {part.value}: index {score} ({part.tasks} tasks)"
 
 
 def _gap(gap: Estimate | None) -> str | None:
     if gap is None or gap.value is None:
         return None
-    bounds = ""
-    if gap.low is not None and gap.high is not None:
-        bounds = f" [{100 * gap.low:+.0f}, {100 * gap.high:+.0f}]"
     if gap.low is not None and gap.low > 0:
         words = "easy mode: it succeeds more often than the reference"
     elif gap.high is not None and gap.high < 0:
         words = "hard mode: it succeeds less often than the reference"
     else:
         words = "no clear difference from the reference"
-    return f"success gap {100 * gap.value:+.0f}{bounds} percentage points ({words})"
+    return f"success gap {_points_of(gap)} percentage points ({words})"
 
 
 def _outcomes(side: SimulatorCard) -> Iterator[str]:
@@ -150,10 +144,7 @@ def _outcomes(side: SimulatorCard) -> Iterator[str]:
     outcome = side.components.get("outcome")
     gap = outcome.detail.get("correct_refusal_gap") if outcome else None
     if gap is not None and gap.value is not None:
-        points = f"{100 * gap.value:+.0f}"
-        if gap.low is not None and gap.high is not None:
-            points += f" [{100 * gap.low:+.0f}, {100 * gap.high:+.0f}]"
-        yield f"correct refusals {points} percentage points against the reference"
+        yield f"correct refusals {_points_of(gap)} percentage points against the reference"
     seen = side.perceived
     if seen is not None:
         yield (
@@ -166,9 +157,9 @@ def _survey(side: SimulatorCard) -> Iterator[str]:
     kappa, people = side.survey_kappa, side.human_kappa
     if kappa is None or kappa.value is None:
         return
-    text = f"survey ({side.survey_design}): kappa {kappa.value:.2f}{_bounds(kappa, 2)}"
+    text = f"survey ({side.survey_design}): kappa {number(kappa, 2)}"
     if people is not None and people.value is not None:
-        text += f", people among themselves {people.value:.2f}{_bounds(people, 2)}"
+        text += f", people among themselves {number(people, 2)}"
     bias, answered = side.survey_bias, side.survey_answered
     if bias is not None and bias.value is not None:
         text += f", signed bias {bias.value:+.2f}"
@@ -179,7 +170,7 @@ def _survey(side: SimulatorCard) -> Iterator[str]:
 
 def _told_apart(side: SimulatorCard) -> Iterator[str]:
     tests = [
-        f"{test.classifier} {test.auc.value:.2f}{_bounds(test.auc, 2)}"
+        f"{test.classifier} {number(test.auc, 2)}"
         if test.auc.value is not None
         else f"{test.classifier} not assessed ({test.auc.reason})"
         for test in side.two_sample
@@ -237,7 +228,7 @@ def practitioners(auc: Estimate) -> str:
     """What the AUC of a blind check says, in a sentence with its bounds."""
     if auc.value is None or auc.low is None or auc.high is None:
         return f"blind check not assessed: {auc.reason}"
-    bounds = f"AUC {auc.value:.2f}{_bounds(auc, 2)}"
+    bounds = f"AUC {number(auc, 2)}"
     if auc.low > 0.5:
         return f"practitioners could tell: {bounds}"
     if auc.high < 0.5:
@@ -265,10 +256,10 @@ def _episodes(found: Episodes | None) -> Iterator[str]:
         yield f"cost ${found.cost_usd:.4f}, ${found.cost_usd / found.priced:.5f} a session"
 
 
-def _bounds(value: Estimate, digits: int) -> str:
-    if value.low is None or value.high is None:
-        return ""
-    return f" [{value.low:.{digits}f}, {value.high:.{digits}f}]"
+def _points_of(gap: Estimate) -> str:
+    """A difference of shares in percentage points."""
+    value, low, high = (None if v is None else 100 * v for v in (gap.value, gap.low, gap.high))
+    return NO_VALUE if value is None else with_bounds(value, low, high, 0, signed=True)
 
 
 NO_VALUE = "-"
@@ -347,10 +338,9 @@ def number(value: Estimate, digits: int = 1) -> str:
     """Value with its spread or bounds: ``71.2 ± 1.3``, ``71.2 [68.0, 74.1]``, or ``-``."""
     if value.value is None:
         return NO_VALUE
-    text = f"{value.value:.{digits}f}"
-    if value.low is not None and value.high is not None:
-        return f"{text} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
-    sd = value.sd if isinstance(value, Component) else None
+    text = with_bounds(value.value, value.low, value.high, digits)
+    bounded = value.low is not None and value.high is not None
+    sd = value.sd if isinstance(value, Component) and not bounded else None
     return text if sd is None else f"{text} ± {sd:.{digits}f}"
 
 

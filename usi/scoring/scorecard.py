@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from usi.errors import InputError
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.reasons import Reason
 from usi.scoring.episodes import Episodes
 
@@ -398,8 +398,7 @@ MOST_SHOWN = 8
 def _index_text(index: Index) -> str:
     if index.value is None:
         return f"{index.name} {index.status.replace('_', ' ')}"
-    bounds = "" if index.low is None else f" [{index.low:.1f}, {index.high:.1f}]"
-    return f"{index.name}({index.terms}) {index.value:.1f}{bounds}"
+    return f"{index.name}({index.terms}) {with_bounds(index.value, index.low, index.high)}"
 
 
 class Scorecard(_Part):

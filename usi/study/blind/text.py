@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from usi.estimate import Estimate
+from usi.estimate import Estimate, with_bounds
 from usi.report.text import printable
 from usi.report.view import practitioners
 from usi.study.blind.results import BlindCard
@@ -58,9 +58,7 @@ def markdown_of(card: BlindCard) -> str:
 def _value(estimate: Estimate) -> str:
     if estimate.value is None:
         return f"not assessed ({estimate.reason})"
-    if estimate.low is None or estimate.high is None:
-        return f"{estimate.value:.2f}"
-    return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return with_bounds(estimate.value, estimate.low, estimate.high, 2)
 
 
 def _plain(text: str) -> str:
