@@ -190,7 +190,7 @@ def _told_apart(side: SimulatorCard) -> Iterator[str]:
 def _tracking(side: SimulatorCard) -> Iterator[str]:
     """Task tracking, content tracking and turn adjacency in a line."""
     found = [
-        f"{name} {value.value:.2f}{_bounds(value, 2)}"
+        f"{name} {number(value, 2)}"
         if value.value is not None
         else f"{name} not assessed ({value.reason})"
         for name, value in (
