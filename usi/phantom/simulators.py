@@ -9,7 +9,7 @@ from usi.phantom.blend import blend, collapse, make_independent
 from usi.phantom.reading import load_spec, preset_names
 from usi.phantom.spec import PhantomSpec
 
-DEMO_SIMULATORS = ("copy", "mild", "polite", "collapsed")
+DEMO_SIMULATORS = ("copy", "off-topic", "polite", "collapsed")
 """The four of `usi demo`."""
 _DERIVED = ("mild", "collapsed", "independent")
 
