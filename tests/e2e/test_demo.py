@@ -58,7 +58,7 @@ def test_it_says_where_the_report_is_and_what_it_says(demo: tuple[Done, Path]) -
     assert str(place / "scorecard.html") in first
     assert len(said) == 3
     for label in (r"USI-R\(5\)", r"USI\(6\)"):
-        assert re.search(label + r": .*copy [\d.]+ > .*mild [\d.]+ > polite [\d.]+", said[0])
+        assert re.search(label + r": .*copy [\d.]+ > .*polite [\d.]+", said[0])
     assert "a perfect simulator would score about" in said[1]
     assert "Least like synthetic people: polite" in said[1]
     gate = said[2].strip()
@@ -81,7 +81,7 @@ def test_the_collapsed_simulator_is_named_as_such(demo: tuple[Done, Path]) -> No
     card = json.loads((demo[1] / "scorecard.json").read_text())
     found = {entry["name"]: entry["collapsed"] for entry in card["simulators"]}
     assert [name for name, collapsed in found.items() if collapsed] == ["collapsed"]
-    assert set(found) == {"copy", "collapsed", "near", "mild", "polite"}
+    assert set(found) == {"copy", "collapsed", "near", "off-topic", "polite"}
 
 
 def test_settings_of_a_workspace_do_not_touch_the_demo(
@@ -98,9 +98,11 @@ def test_the_known_defects_are_found(demo: tuple[Done, Path]) -> None:
     card = json.loads((demo[1] / "scorecard.json").read_text())
     assert card["synthetic"] is True
     side = {entry["name"]: entry for entry in card["simulators"]}
-    assert set(side) == {"copy", "near", "mild", "polite", "collapsed"}
+    assert set(side) == {"copy", "near", "off-topic", "polite", "collapsed"}
     value = {name: entry["index"]["value"] for name, entry in side.items()}
-    assert value["copy"] > value["mild"] > value["polite"]
+    assert value["copy"] > value["near"] > value["polite"]
+    # Behaviour like people's: only what it talks about is wrong, and no score of counts sees it.
+    assert value["off-topic"] == pytest.approx(value["copy"], abs=2)
     for entry in side.values():
         assert entry["n"] == {**entry["n"], "tasks": 165, "sessions": 495, "runs": 3}
         assert entry["index"]["name"] == "USI-R"
@@ -147,7 +149,7 @@ def test_scoring_files_needs_no_network(offline: dict[str, str], tmp_path: Path)
 def test_the_report_opens_in_a_browser(demo: tuple[Done, Path], tmp_path: Path) -> None:
     dom = browser.run(demo[1] / "scorecard.html", tmp_path, "--dump-dom")
     assert "SYNTHETIC DATA" in dom
-    for name in ("copy", "near", "mild", "polite", "collapsed"):
+    for name in ("copy", "near", "off-topic", "polite", "collapsed"):
         assert f">{name}</span></a></th>" in dom
 
 
