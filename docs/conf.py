@@ -58,7 +58,7 @@ CONTENTS = {
         "languages",
         "api",
     ),
-    "More": ("phantom", "real-data", "gallery", "limits"),
+    "More": ("phantom", "real-data", "gallery", "limits", "map"),
 }
 
 API = {

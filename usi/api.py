@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from pydantic import PrivateAttr
 
@@ -628,7 +628,7 @@ def _named(label: str, value: object, options: LoadOptions) -> SessionStream:
     return stream_of(value, replace(options, name=label))
 
 
-def _is_list_of_data(value: object) -> bool:
+def _is_list_of_data(value: object) -> TypeGuard[Sequence[object]]:
     """Whether a value is a list of transcripts, and not of rows."""
     return isinstance(value, list | tuple) and not any(isinstance(v, Mapping) for v in value)
 

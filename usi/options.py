@@ -108,11 +108,12 @@ def default_of(group: type[Any], name: str) -> Any:
 
 def type_of(group: type[Any], name: str) -> Any:
     """Type of an option, such as ``str | None``."""
-    return _types(group)[name]
+    key: object = group  # mypy takes a class for unhashable
+    return _types(key)[name]
 
 
 @cache
-def _types(group: type[Any]) -> dict[str, Any]:
+def _types(group: object) -> dict[str, Any]:
     return get_type_hints(group)
 
 

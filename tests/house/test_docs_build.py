@@ -88,9 +88,14 @@ def test_plain_pages_hold_nothing_that_only_sphinx_understands() -> None:
         assert not re.search(r"^(?:```|:::)\{", page(name), re.MULTILINE), name
 
 
-@pytest.mark.parametrize("name", ["features", "gallery"])
+@pytest.mark.parametrize("name", ["features", "gallery", "map"])
 def test_made_pages_are_as_their_builders_make_them(name: str) -> None:
     assert page(name) == builder(f"build_{name}").render(), f"run: python docs/build_{name}.py"
+
+
+def test_the_map_is_drawn_from_the_import_graph() -> None:
+    made = builder("build_map")
+    assert made.FIGURE.read_text(encoding="utf-8") == made.figure(made.packages())
 
 
 def test_the_features_page_names_every_feature() -> None:

@@ -11,9 +11,8 @@ from simulate.tiny import TinyDomain, setting
 
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.calls import Runtime
-from usi.simulate.cells import make_cells
 from usi.simulate.questions import published_instrument
-from usi.simulate.runner import Plan, Run, Summary
+from usi.simulate.runner import Plan, Run, Summary, make_cells
 from usi.simulate.users.scripted import ScriptedUsers
 
 EPISODES = 200

@@ -15,7 +15,7 @@ from simulate.test_users import talk
 
 from usi.errors import InputError, UsageError
 from usi.records import Session
-from usi.simulate.agents.outside import OutsideAgents
+from usi.simulate.agents.agent import OutsideAgents
 from usi.simulate.candidates import read_agent, read_users
 from usi.simulate.judge import keys_of
 from usi.simulate.questions import published_instrument, read_answers, read_instrument

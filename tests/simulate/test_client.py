@@ -11,11 +11,9 @@ from simulate.server import Server, tool_call
 from simulate.tiny import TOOL
 
 from usi.errors import UsageError
-from usi.simulate.cache import Cache
-from usi.simulate.calls import Calls, Runtime
+from usi.simulate.calls import Budget, Cache, Calls, Ledger, Runtime
 from usi.simulate.client import ModelSettings, complete, prices
 from usi.simulate.faults import EpisodeFault, Refused, ReplayMiss, RunStopped, redact
-from usi.simulate.ledger import Budget, Ledger
 
 ASK = [{"role": "user", "content": "hi"}]
 

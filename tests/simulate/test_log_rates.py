@@ -15,8 +15,7 @@ from usi.errors import UsageError
 from usi.phantom.log_build import build_phantom_logs
 from usi.phantom.log_spec import load_log_phantom
 from usi.simulate.candidates import read_users
-from usi.simulate.users.log_rates import rates_of_table
-from usi.simulate.users.requester import Rates, read_rates
+from usi.simulate.users.requester import Rates, rates_of_table, read_rates
 
 AGENT, REQUESTER = "agent", "Requester"
 BY_HAND: list[list[tuple[str, str]]] = [

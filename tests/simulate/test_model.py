@@ -14,9 +14,8 @@ from simulate.tiny import TinyDomain, setting
 from usi import score
 from usi.loading import open_sessions
 from usi.simulate.calls import Runtime
-from usi.simulate.cells import make_cells
 from usi.simulate.client import ModelSettings
-from usi.simulate.runner import Plan, Run
+from usi.simulate.runner import Plan, Run, make_cells
 from usi.simulate.users.model import ModelUsers
 from usi.simulate.users.scripted import ScriptedUsers
 

@@ -23,14 +23,19 @@ from usi.decisions.passk import pass_k
 from usi.errors import InputError, UsageError
 from usi.loading import open_sessions, read_surveys
 from usi.simulate.agents.oracle import OracleAgents
-from usi.simulate.cache import Cache
-from usi.simulate.calls import Runtime
-from usi.simulate.cells import choose_tasks, make_cells
+from usi.simulate.calls import Budget, Cache, Ledger, Runtime
 from usi.simulate.client import ModelSettings
 from usi.simulate.faults import EpisodeFault, Refused
-from usi.simulate.ledger import Budget, Ledger
-from usi.simulate.runlog import RunLog, decode_line, encode_line
-from usi.simulate.runner import Plan, Run, Summary
+from usi.simulate.runner import (
+    Plan,
+    Run,
+    RunLog,
+    Summary,
+    choose_tasks,
+    decode_line,
+    encode_line,
+    make_cells,
+)
 from usi.simulate.users.model import ModelUsers
 from usi.simulate.users.scripted import PRESETS, ScriptedUsers
 

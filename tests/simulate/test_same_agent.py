@@ -15,8 +15,7 @@ from usi.scoring.agents import fingerprints, require_same_agent
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.calls import Runtime
-from usi.simulate.cells import make_cells
-from usi.simulate.runner import Plan, Run
+from usi.simulate.runner import Plan, Run, make_cells
 from usi.simulate.users.scripted import ScriptedUsers
 
 

@@ -13,19 +13,16 @@ from simulate.server import Server
 from simulate.tiny import TinyDomain, setting
 
 from usi.errors import InputError, UsageError
-from usi.simulate.cache import Cache
-from usi.simulate.calls import Calls, Runtime
+from usi.simulate.calls import Budget, Cache, Calls, Ledger, Runtime
 from usi.simulate.candidates import read_agent, read_users
 from usi.simulate.client import ModelSettings
 from usi.simulate.episode import Cell, Episode, run_episode
 from usi.simulate.faults import ReplayMiss, RunStopped
-from usi.simulate.ledger import Budget, Ledger
 from usi.simulate.protocol import Task
 from usi.simulate.questions import published_instrument
-from usi.simulate.users.listening import occasion
 from usi.simulate.users.model import ModelUsers, spoken
 from usi.simulate.users.requester import Rates, Requesters, read_rates
-from usi.simulate.users.scripted import PRESETS, ScriptedUsers, Traits
+from usi.simulate.users.scripted import PRESETS, ScriptedUsers, Traits, occasion
 
 DOMAIN = TinyDomain(count=30)
 
@@ -196,7 +193,7 @@ def test_a_callable_is_a_user() -> None:
 def test_entry_points_name_users(monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import EntryPoint
 
-    from usi.simulate import plugins
+    from usi.simulate import candidates as plugins
 
     def points(group: str) -> list[EntryPoint]:
         return [EntryPoint("theirs", "simulate.plugin_user:reply", group)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,7 +69,7 @@ def command(
     )
 
 
-def _models(paths: list[Path]) -> tuple[Session, ...]:
+def _models(paths: Sequence[Path]) -> tuple[Session, ...]:
     """Sessions of the model users, those with an utterance alone."""
     from usi.audit.material import positions
     from usi.errors import InputError

@@ -10,13 +10,7 @@ import typer
 from usi.cli.flags import flags, only, without
 from usi.cli.guard import guarded
 from usi.cli.verbs import reflow
-from usi.options import (
-    BlindJoinOptions,
-    BlindNewOptions,
-    BlindServeOptions,
-    Delivery,
-    LinkOptions,
-)
+from usi.options import BlindJoinOptions, BlindNewOptions, BlindServeOptions, Delivery, LinkOptions
 
 _HELP = """Ask practitioners, blind, whether they can tell sessions of a simulator from people's.
 

@@ -15,16 +15,13 @@ from usi.loading.labels import simulator_label
 from usi.options import CallOptions
 from usi.report.text import printable
 from usi.simulate.agents.agent import fingerprint
-from usi.simulate.cache import Cache
-from usi.simulate.calls import Runtime
+from usi.simulate.calls import Budget, Cache, Ledger, Runtime, Usage
 from usi.simulate.candidates import USER_KINDS, Table, describe, label_of, read_agent, read_users
-from usi.simulate.cells import choose_tasks, make_cells
+from usi.simulate.cost import estimate, unpriced
 from usi.simulate.domains import load_domain
 from usi.simulate.episode import MAX_STEPS, MAX_TURNS, Setting
-from usi.simulate.estimate import estimate, unpriced
-from usi.simulate.ledger import Budget, Ledger, Usage
 from usi.simulate.questions import read_instrument, survey_file
-from usi.simulate.runner import Plan, Run, Summary
+from usi.simulate.runner import Plan, Run, Summary, choose_tasks, make_cells
 from usi.simulate.sessions import SURVEYS, write_whole
 from usi.simulate.user import UserFactory
 

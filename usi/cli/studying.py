@@ -36,7 +36,7 @@ def serve_study(
     folder: Path, *, host: str, port: int, root_path: str, trusted_proxy: str | None, trial: bool
 ) -> None:
     """Serve the site."""
-    from usi.simulate.estimate import unpriced
+    from usi.simulate.cost import unpriced
     from usi.study.database import only_server
     from usi.study.links import OWNER, SECRET, from_environment
     from usi.study.server import check_installed, root_of, serve

@@ -1,1 +1,1 @@
-
+"""Human corpora and recorded candidates: manifest, files, parts, redaction and downloads."""

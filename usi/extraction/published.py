@@ -18,8 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from usi.extraction.kernel import Flat, Gathered, Ints, wide_turns
-from usi.extraction.kernel_repeat import repeated_trigram
+from usi.extraction.kernel import Flat, Gathered, Ints, repeated_trigram, wide_turns
 from usi.extraction.lexicon import load_lexicon
 from usi.extraction.profile import Profile
 from usi.extraction.spec import FeatureSpec

@@ -207,14 +207,14 @@ def true_scores(
         and feature.scored
         and (wanted is None or feature.name in wanted)
     ]
-    dimensions = {feature.name: feature.dimension for feature in features}
+    dimensions: dict[str, str] = {feature.name: feature.dimension for feature in features}
     if profile.partition("@")[0] == "robust":
-        own = {
+        members = {
             name: tuple(m) for name, m in (pools or {}).items() if wanted is None or name in wanted
         }
-        dimensions |= {name: name.removeprefix(POOL) for name in own}
+        dimensions |= {name: name.removeprefix(POOL) for name in members}
         scores = {
-            name: true_feature(simulator, human, name, own.get(name, ())) for name in dimensions
+            name: true_feature(simulator, human, name, members.get(name, ())) for name in dimensions
         }
     else:
         values = true_rates(human, profile), true_rates(simulator, profile)

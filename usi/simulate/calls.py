@@ -1,17 +1,224 @@
-"""Every call that leaves usi goes through here: cache, replay, budget, pace, retries, counting."""
+"""Every call that leaves usi goes through here: cache, replay, budget, pace, retries, counting.
+
+Answers of models and endpoints in sqlite, found again by the hash of what was asked.
+
+Not faster than a provider allows: a rate a minute, pauses that it asks for, and backoff.
+
+Money and tokens of a run: spent, held for calls under way, and the limits of both.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import sqlite3
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from usi.simulate.cache import Cache, canonical, content_key
+from usi.errors import InputError, UsageError
 from usi.simulate.faults import EpisodeFault, ReplayMiss, RunStopped
-from usi.simulate.ledger import Ledger, Usage
-from usi.simulate.pace import FIRST_WAIT, Pace, backoff
+
+_TABLE = "create table if not exists answers (key text primary key, answer text not null)"
+
+
+def canonical(value: Any, *, nan: bool = True) -> str:
+    """JSON text that is the same for the same value, whatever the order of keys.
+
+    Without `nan` a number that JSON does not know is a `ValueError`.
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=nan
+    )
+
+
+def content_key(request: Mapping[str, Any]) -> str:
+    """SHA-256 of a request in canonical JSON. A request never holds a key of a provider."""
+    return hashlib.sha256(canonical(request).encode("ascii")).hexdigest()
+
+
+class Cache:
+    """A file of answers; safe for threads. ``None`` as path keeps them in memory."""
+
+    def __init__(self, path: str | Path | None) -> None:
+        self._name = str(path)
+        self._lock = threading.Lock()
+        try:
+            if path is not None:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(
+                ":memory:" if path is None else str(path), check_same_thread=False, timeout=30
+            )
+            self._db.execute(_TABLE)
+            self._db.commit()
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(f"no cache of answers: {error}", file=self._name) from None
+
+    def get(self, key: str) -> Any | None:
+        """The answer, or ``None``."""
+        with self._lock:
+            row = self._db.execute("select answer from answers where key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def put(self, key: str, answer: Any) -> None:
+        """Keep an answer in place of an earlier one."""
+        with self._lock:
+            self._db.execute(
+                "insert or replace into answers values (?, ?)", (key, canonical(answer))
+            )
+            self._db.commit()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 60.0
+
+
+def backoff(attempt: int, *, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT) -> float:
+    """Seconds before attempt number `attempt` + 1, doubling from `first`.
+
+    >>> [backoff(n) for n in (1, 2, 3)]
+    [1.0, 2.0, 4.0]
+    """
+    return min(longest, first * 2.0 ** (attempt - 1))
+
+
+class Pace:
+    """Spaces calls evenly and honours pauses; shared by all threads of a run."""
+
+    def __init__(
+        self,
+        per_minute: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._gap = 60.0 / per_minute if per_minute else 0.0
+        self._next = 0.0
+        self._clock, self._sleep = clock, sleep
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        """Wait for this call's turn."""
+        with self._lock:
+            now = self._clock()
+            start = max(now, self._next)
+            self._next = start + self._gap
+        if start > now:
+            self._sleep(start - now)
+
+    def pause(self, seconds: float) -> None:
+        """Let no call begin within the next `seconds`."""
+        with self._lock:
+            self._next = max(self._next, self._clock() + seconds)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What calls used: money in US dollars, tokens, calls made and answered from the cache."""
+
+    cost: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    calls: int = 0
+    cached: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.cost + other.cost,
+            self.tokens_in + other.tokens_in,
+            self.tokens_out + other.tokens_out,
+            self.calls + other.calls,
+            self.cached + other.cached,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.tokens_in + self.tokens_out
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits; ``None`` is none. Zero forbids every call."""
+
+    money: float | None = None
+    tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.money is not None and not self.money >= 0) or (self.tokens or 0) < 0:
+            raise UsageError("a budget can't be below zero")
+
+
+class Ledger:
+    """Counts what was really spent, and lets no call begin that might break a limit.
+
+    A call holds its largest possible cost while it is under way, so that concurrent calls can't
+    pass a limit together; one that does not fit waits for those under way, and where none is, the
+    run stops.
+    """
+
+    def __init__(self, budget: Budget | None = None, spent: Usage | None = None) -> None:
+        self.budget = budget or Budget()
+        self._spent = spent or Usage()
+        self._held_money, self._held_tokens, self._under_way = 0.0, 0, 0
+        self._changed = threading.Condition()
+
+    @property
+    def spent(self) -> Usage:
+        """What was spent, earlier parts of the run included."""
+        with self._changed:
+            return self._spent
+
+    def hold(self, money: float, tokens: int) -> None:
+        """Reserve the largest possible use of a call.
+
+        Raises
+        ------
+        RunStopped
+            Where it does not fit into the budget.
+        """
+        with self._changed:
+            while not self._fits(money, tokens):
+                if self._under_way == 0:
+                    raise RunStopped(self._why())
+                self._changed.wait()
+            self._held_money += money
+            self._held_tokens += tokens
+            self._under_way += 1
+
+    def settle(self, money: float, tokens: int, used: Usage) -> None:
+        """Replace a reservation by what was used."""
+        with self._changed:
+            self._held_money -= money
+            self._held_tokens -= tokens
+            self._under_way -= 1
+            self._spent = self._spent + used
+            self._changed.notify_all()
+
+    def _fits(self, money: float, tokens: int) -> bool:
+        limit, cap = self.budget.money, self.budget.tokens
+        if limit == 0 or cap == 0:
+            return False
+        return (limit is None or self._spent.cost + self._held_money + money <= limit + 1e-12) and (
+            cap is None or self._spent.tokens + self._held_tokens + tokens <= cap
+        )
+
+    def _why(self) -> str:
+        parts = []
+        if self.budget.money is not None:
+            parts.append(f"${self._spent.cost:.4f} of ${self.budget.money:g} spent")
+        if self.budget.tokens is not None:
+            parts.append(f"{self._spent.tokens} of {self.budget.tokens} tokens used")
+        return f"budget: {', '.join(parts)}; the next call might pass it"
+
 
 Answer = dict[str, Any]
 """JSON object; ``cost``, ``tokens_in`` and ``tokens_out`` are counted where they are there."""

@@ -1,32 +1,137 @@
-"""Candidates and agents by name: a TOML file, or a short form such as ``scripted:terse``."""
+"""Candidates and agents by name: a TOML file, or a short form such as ``scripted:terse``.
+
+Python callables as users and agents: by entry point or by ``module:function``.
+
+What took part in a run, hashed: candidate, agent, domain, survey, limits.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
+import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from usi._version import __version__
 from usi.errors import InputError, UsageError, unknown_name
 from usi.loading.labels import simulator_label
-from usi.simulate.agents.agent import AgentFactory
+from usi.simulate.agents.agent import AgentFactory, OutsideAgents
 from usi.simulate.agents.model import ModelAgents
 from usi.simulate.agents.oracle import OracleAgents
-from usi.simulate.agents.outside import OutsideAgents
+from usi.simulate.calls import canonical
 from usi.simulate.client import ModelSettings
-from usi.simulate.plugins import find_callable
+from usi.simulate.episode import Setting
+from usi.simulate.protocol import Domain
 from usi.simulate.user import UserFactory
 from usi.simulate.users.model import PROMPT, ModelUsers
 from usi.simulate.users.outside import OutsideUsers, OverCall, OverHttp, OverProcess
 from usi.simulate.users.replay import read_turns
 from usi.simulate.users.requester import Requesters, rates_of, read_rates
 from usi.simulate.users.scripted import VARIED, ScriptedUsers, preset, with_traits
+
+
+def find_callable(name: str, group: str) -> Any:
+    """What an entry point or ``module:function`` names; nothing is imported that was not named.
+
+    Parameters
+    ----------
+    name
+        Name of an entry point of the group, or ``module:attribute``; modules of the working
+        folder are found, too.
+    group
+        ``usi.users`` or ``usi.agents``.
+
+    Raises
+    ------
+    UsageError
+        Where there is no such thing, with near matches for entry points.
+    """
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        found = {point.name: point for point in entry_points(group=group)}
+        if name not in found:
+            raise unknown_name(f"entry point of {group}", name, [*sorted(found), "module:function"])
+        return _run(found[name].load, name)
+    if not module or not attribute:
+        raise UsageError(f"{name}: write module:function, or the name of an entry point of {group}")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    value = _run(lambda: import_module(module), name)
+    for part in attribute.split("."):
+        value = getattr(value, part, None)
+    if value is None or not (callable(value) or hasattr(value, "new")):
+        raise UsageError(f"{name}: the module has no such function")
+    return value
+
+
+def _run(load: Callable[[], Any], name: str) -> Any:
+    """Import somebody else's module, which may raise anything."""
+    try:
+        return load()
+    except (Exception, SystemExit) as error:
+        what = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+        raise UsageError(f"{name} can't be imported: {what}") from error
+
+
+SHOWN = {
+    "simulator": "the simulator",
+    "agent": "the agent",
+    "domain": "the domain",
+    "survey": "the survey",
+    "limits": "the limits of an episode",
+    "design": "the design of seeds",
+}
+"""Entry of a header -> how messages call it."""
+
+
+def digest(value: Any) -> str:
+    """First 12 hex digits of the hash of a value."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:12]
+
+
+def user_fingerprint(label: str, users: UserFactory) -> str:
+    """Label and hash of a candidate."""
+    return f"{label}@{digest({'user': dict(users.identity), 'harness': __version__})}"
+
+
+def domain_digest(domain: Domain) -> str:
+    """Hash of what a domain gives to users and agents."""
+    tasks = [
+        [t.id, t.instruction, list(t.traits), list(t.requests), dict(t.facts), t.difficulty]
+        for t in domain.tasks
+    ]
+    return digest([domain.name, domain.policy, list(domain.tools), tasks])
+
+
+def header(label: str, users: UserFactory, setting: Setting, design: str) -> dict[str, Any]:
+    """First line of a run log: what must be the same for a run to be continued."""
+    return {
+        "kind": "run",
+        "simulator": user_fingerprint(label, users),
+        "agent": setting.agent_name,
+        "domain": f"{setting.domain.name}@{domain_digest(setting.domain)}",
+        "survey": setting.instrument.tag if setting.instrument else "none",
+        "limits": f"{setting.max_turns} turns, {setting.max_steps} steps, "
+        f"greeting {digest(setting.greeting)}",
+        "design": design,
+    }
+
+
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """What differs between two headers, in words."""
+    return [text for name, text in SHOWN.items() if found.get(name) != wanted[name]]
+
 
 USER_KINDS = ("model", "scripted", "requester", "replay", "process", "http", "callable")
 AGENT_KINDS = ("model", "oracle", "http", "callable")

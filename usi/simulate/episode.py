@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from usi.simulate.agents.agent import AgentFactory
-from usi.simulate.calls import Calls
+from usi.simulate.calls import Calls, Usage
 from usi.simulate.faults import INFRASTRUCTURE, EpisodeFault
-from usi.simulate.ledger import Usage
 from usi.simulate.protocol import Domain, Grade, Message, State, Task
 from usi.simulate.questions import Instrument, checked
 from usi.simulate.user import GREETING, Defects, UserFactory, ask, visible

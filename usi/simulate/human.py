@@ -24,7 +24,7 @@ from usi.simulate.calls import Calls, Runtime
 from usi.simulate.episode import Cell, Setting, run_episode
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument
-from usi.simulate.runlog import RunLog
+from usi.simulate.runner import RunLog
 from usi.simulate.sessions import lines_of, session_record, write_whole
 from usi.simulate.user import STOP
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from usi.estimate import Estimate
 from usi.report.success import Grid, passk_grids, shown
 from usi.simulate.domains.check import DomainCheck, Tried
-from usi.simulate.results import Results
-from usi.simulate.task_results import TaskResult
+from usi.simulate.results import Results, TaskResult
 
 
 def results_grids(found: Sequence[Results]) -> tuple[Grid, ...]:

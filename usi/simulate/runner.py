@@ -1,7 +1,22 @@
-"""Running episodes: concurrent, each logged on disk once, resumed where an earlier run ended."""
+"""Running episodes: concurrent, each logged on disk once, resumed where an earlier run ended.
+
+Which episodes a run has: tasks, trials and seeds.
+
+The log of a run: append-only, a checksum a line, on disk before an episode counts as done.
+
+A line is ``{"sha256":"<64 hex>","body":<JSON>}``, the checksum that of the bytes of the body. What
+a crash leaves of a last line is cut off; any other damage is an error that names the line.
+
+How far a run is, what it has cost and how long it will take: on stderr, on a terminal only.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
+import json
+import os
+import sys
 import threading
 import time
 from collections import Counter
@@ -11,15 +26,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from usi.errors import InputError, UsageError
-from usi.simulate.calls import Calls, Runtime
+from usi.errors import InputError, UsageError, unknown_name
+from usi.simulate.calls import Calls, Ledger, Runtime, Usage
+from usi.simulate.candidates import differences, header, user_fingerprint
 from usi.simulate.episode import Cell, Episode, Setting, run_episode
 from usi.simulate.faults import RunStopped
-from usi.simulate.identity import differences, header, user_fingerprint
-from usi.simulate.ledger import Usage
-from usi.simulate.progress import Progress
+from usi.simulate.protocol import Domain, Task
 from usi.simulate.questions import survey_file
-from usi.simulate.runlog import RunLog
 from usi.simulate.sessions import (
     SURVEYS,
     Record,
@@ -30,6 +43,197 @@ from usi.simulate.sessions import (
     write_whole,
 )
 from usi.simulate.user import UserFactory
+
+
+def choose_tasks(domain: Domain, chosen: str | None) -> list[Task]:
+    """Tasks by ids (``a,b``), a level (``easy``), a mark of the task, or the first n (``10``).
+
+    Raises
+    ------
+    UsageError
+        Where there is no such task, with near matches.
+    """
+    tasks = list(domain.tasks)
+    if chosen in (None, "", "all"):
+        return tasks
+    wanted: list[Task] = []
+    by_id = {task.id: task for task in tasks}
+    for part in str(chosen).split(","):
+        name = part.strip()
+        group = [t for t in tasks if name in (t.difficulty, *t.kinds)]
+        if name in by_id:
+            wanted.append(by_id[name])
+        elif group:
+            wanted += group
+        elif name.isdecimal() and chosen == name and int(name) > 0:
+            wanted += tasks[: int(name)]
+        else:
+            raise unknown_name("task", name, list(by_id))
+    keep = {task.id for task in wanted}
+    return [task for task in tasks if task.id in keep]
+
+
+def make_cells(
+    tasks: Sequence[Task],
+    *,
+    runs: int = 1,
+    user_seeds: int | None = None,
+    agent_seeds: int | None = None,
+    first_seed: int = 1,
+) -> list[Cell]:
+    """Episodes, run after run.
+
+    Parameters
+    ----------
+    tasks
+        In order.
+    runs
+        Passes over the tasks; run r has user seed and agent seed r.
+    user_seeds, agent_seeds
+        A full crossing of so many seeds each instead (each pair is a run), by which pass^k tells
+        the user's part of the noise from the agent's.
+    first_seed
+        Smallest seed.
+    """
+    if user_seeds is None and agent_seeds is None:
+        pairs = [(n, n) for n in range(runs)]
+    else:
+        users, agents = user_seeds or 1, agent_seeds or 1
+        if runs != 1:
+            raise UsageError("give --runs, or --user-seeds and --agent-seeds: they are two designs")
+        pairs = [(u, a) for u in range(users) for a in range(agents)]
+    return [
+        Cell(task, trial, first_seed + u, first_seed + a)
+        for trial, (u, a) in enumerate(pairs, start=1)
+        for task in tasks
+    ]
+
+
+_HEAD, _MIDDLE, _HEX = b'{"sha256":"', b'","body":', 64
+
+
+def encode_line(body: Any) -> bytes:
+    """A line with its line end."""
+    text = json.dumps(body, separators=(",", ":"), ensure_ascii=True).encode()
+    return _HEAD + hashlib.sha256(text).hexdigest().encode() + _MIDDLE + text + b"}\n"
+
+
+def decode_line(line: bytes) -> Any | None:
+    """The body of a line, or ``None`` where the line is damaged."""
+    start = len(_HEAD) + _HEX
+    text = line[start + len(_MIDDLE) : -2]
+    if not (line.startswith(_HEAD) and line[start:].startswith(_MIDDLE) and line.endswith(b"}\n")):
+        return None
+    if hashlib.sha256(text).hexdigest().encode() != line[len(_HEAD) : start]:
+        return None
+    return json.loads(text)
+
+
+class RunLog:
+    """An open log, held by one process at a time."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self._lock = threading.Lock()
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = self._path.open("a+b")
+        except OSError as error:
+            raise UsageError(
+                f"can't write into {self._path.parent}: {error.strerror}; choose another -o"
+            ) from None
+        try:
+            fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._stream.close()
+            raise UsageError(f"{self._path}: another run is writing here") from None
+        try:
+            self.bodies = self._read()
+        except InputError:
+            self._stream.close()
+            raise
+
+    def _read(self) -> list[Any]:
+        self._stream.seek(0)
+        lines = self._stream.read().splitlines(keepends=True)
+        bodies, good = [], 0
+        for row, line in enumerate(lines, start=1):
+            body = decode_line(line)
+            if body is None:
+                if row < len(lines) or line.endswith(b"\n"):
+                    raise InputError(
+                        "the checksum does not fit: the log was changed or the disk is damaged; "
+                        "start again in another folder",
+                        file=str(self._path),
+                        row=row,
+                    )
+                self._stream.truncate(good)
+                break
+            bodies.append(body)
+            good += len(line)
+        return bodies
+
+    def append(self, body: Any) -> None:
+        """Write a line and wait until it is on disk."""
+        with self._lock:
+            self._stream.write(encode_line(body))
+            self._stream.flush()
+            os.fsync(self._stream.fileno())
+
+    def close(self) -> None:
+        """Close the file and let others have it."""
+        self._stream.close()
+
+
+class Progress:
+    """One line that is drawn anew after every episode."""
+
+    def __init__(self, total: int, done: int, ledger: Ledger, *, label: str, quiet: bool) -> None:
+        self.total, self.done, self.ledger, self.label = total, done, ledger, label
+        self.first, self.began = done, time.monotonic()
+        shown = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self.stream: Any = sys.stderr if shown else None
+        self._draw()
+
+    def step(self) -> None:
+        """One episode more."""
+        self.done += 1
+        self._draw()
+
+    def close(self) -> None:
+        """Leave the line."""
+        if self.stream is not None:
+            self.stream.write("\n")
+            self.stream.flush()
+
+    def _draw(self) -> None:
+        if self.stream is not None:
+            self.stream.write(f"\r\x1b[K{self.line()}")
+            self.stream.flush()
+
+    def line(self) -> str:
+        """What is shown."""
+        spent = self.ledger.spent
+        text = f"{self.label}: {self.done} of {self.total} episodes, ${spent.cost:.4f}"
+        new = self.done - self.first
+        if new and self.done < self.total:
+            left = (time.monotonic() - self.began) / new * (self.total - self.done)
+            text += f", {duration(left)} left"
+        return text
+
+
+def duration(seconds: float) -> str:
+    """A time for people.
+
+    >>> duration(59), duration(90), duration(7300)
+    ('59 s', '1 min 30 s', '2 h 1 min')
+    """
+    s = round(seconds)
+    if s < 60:
+        return f"{s} s"
+    if s < 3600:
+        return f"{s // 60} min {s % 60} s"
+    return f"{s // 3600} h {s % 3600 // 60} min"
 
 
 @dataclass(frozen=True)

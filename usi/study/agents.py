@@ -17,12 +17,10 @@ from typing import Any
 
 from usi.errors import UsiError
 from usi.simulate.agents.model import ModelAgents
-from usi.simulate.cache import Cache
-from usi.simulate.calls import Calls, Runtime
+from usi.simulate.calls import Budget, Cache, Calls, Ledger, Runtime, Usage
 from usi.simulate.client import ready
 from usi.simulate.episode import agent_turn, grade_fields, tool_result
 from usi.simulate.faults import EpisodeFault, Refused, RunStopped
-from usi.simulate.ledger import Budget, Ledger, Usage
 from usi.simulate.protocol import Grade, Message, State, Task
 from usi.study.database import Connection
 from usi.study.people import (

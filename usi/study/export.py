@@ -22,8 +22,8 @@ from usi.curation.quality import quality
 from usi.errors import NotScorable, UsageError
 from usi.provenance.record import sha256_file
 from usi.scoring.people import counts_of, read_people_of
+from usi.simulate.calls import Usage
 from usi.simulate.episode import Cell, Episode
-from usi.simulate.ledger import Usage
 from usi.simulate.protocol import Finding, Grade, Violation
 from usi.simulate.sessions import Record, lines_of, session_record, write_whole
 from usi.study.agents import grade_of

@@ -14,10 +14,10 @@ from usi.errors import InputError, UsageError
 from usi.simulate.agents.agent import AgentFactory, fingerprint
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.candidates import read_agent
-from usi.simulate.cells import choose_tasks
 from usi.simulate.domains import load_domain
 from usi.simulate.protocol import EXPECTED_SUCCESS, Domain, Task
 from usi.simulate.questions import Instrument, read_instrument
+from usi.simulate.runner import choose_tasks
 from usi.simulate.user import GREETING
 from usi.study.assignment import Cells, stratum_of
 from usi.study.database import Connection, Database

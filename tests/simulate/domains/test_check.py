@@ -10,8 +10,7 @@ import pytest
 from lockers import DEFINITION, TASKS, TOOLS, build
 
 from usi.simulate.domains import FolderDomain, load_domain
-from usi.simulate.domains.check import TaskCheck, check_task
-from usi.simulate.domains.mutations import additions, argument_changes, omissions
+from usi.simulate.domains.check import TaskCheck, additions, argument_changes, check_task, omissions
 
 WRITES = 'db.get("lockers", locker)["n"] = 1\n    return {"locker": locker, **'
 QUIET = DEFINITION[: DEFINITION.index("[[rule]]")]

@@ -11,8 +11,8 @@ from lockers import TASKS, build, call, say
 
 from usi.errors import InputError
 from usi.simulate.domains import FolderDomain, load_domain
-from usi.simulate.domains.difference import triage
 from usi.simulate.domains.goals import orders
+from usi.simulate.domains.grading import triage
 from usi.simulate.domains.tasks import Step
 from usi.simulate.protocol import Finding
 

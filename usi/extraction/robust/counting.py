@@ -9,8 +9,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from usi.extraction.kernel import Bools, Flat, Gathered, Ints, project
-from usi.extraction.kernel_repeat import repeated_trigram
+from usi.extraction.kernel import Bools, Flat, Gathered, Ints, project, repeated_trigram
 from usi.extraction.language import ENGLISH
 from usi.extraction.language_packs import Pack, load_pack
 from usi.extraction.latency import LATENCY_COLUMNS

@@ -14,11 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.scoring.robust.tracking import Ratio, all_and_replicates, ratio
-from usi.scoring.robust.wording import (
-    Wording,
-    inverse_frequency,
-    weighted,
-)
+from usi.scoring.robust.wording import Wording, inverse_frequency, weighted
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

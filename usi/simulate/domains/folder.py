@@ -16,12 +16,10 @@ from usi.simulate.domains.definition import read_definition, read_tables
 from usi.simulate.domains.goals import Call, Goals, goals_of, run_steps
 from usi.simulate.domains.grading import grade_episode
 from usi.simulate.domains.kit import Database, Tables
-from usi.simulate.domains.order import out_of_order
 from usi.simulate.domains.rule_names import wrong_names
-from usi.simulate.domains.rules import Own, Predicate, violations
-from usi.simulate.domains.schema import Tool, tools_of
+from usi.simulate.domains.rules import Own, Predicate, out_of_order, violations
 from usi.simulate.domains.state import EpisodeState, canonical
-from usi.simulate.domains.tasks import GoalTask, read_tasks
+from usi.simulate.domains.tasks import GoalTask, Tool, read_tasks, tools_of
 from usi.simulate.domains.trajectory import replay
 from usi.simulate.protocol import Action, Grade, Message, State, Task
 

@@ -17,7 +17,7 @@ from usi.simulate.domains.rules import (
     Rule,
     Transitions,
 )
-from usi.simulate.domains.schema import Tool
+from usi.simulate.domains.tasks import Tool
 
 ANY = "*"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from usi.simulate.domains.kit import Database, Record, Tables, ToolError, copied
-from usi.simulate.domains.schema import Tool
+from usi.simulate.domains.tasks import Tool
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from usi.simulate.domains.kit import Tables
-from usi.simulate.domains.schema import Tool
 from usi.simulate.domains.state import EpisodeState, is_error
+from usi.simulate.domains.tasks import Tool
 from usi.simulate.protocol import Message
 
 

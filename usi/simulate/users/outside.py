@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from usi.simulate.calls import Answer, Calls
+from usi.simulate.client import post_json
 from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument, checked
 from usi.simulate.user import STOP
 from usi.simulate.users.lines import Broken, LineProcess
-from usi.simulate.web import post_json
 
 
 class Exchange(Protocol):

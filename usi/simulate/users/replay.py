@@ -10,8 +10,7 @@ from typing import Any
 
 from usi.errors import UsageError
 from usi.loading import open_sessions
-from usi.simulate.cache import canonical
-from usi.simulate.calls import Calls
+from usi.simulate.calls import Calls, canonical
 from usi.simulate.protocol import Message, Task
 from usi.simulate.user import STOP
 

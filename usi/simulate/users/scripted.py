@@ -1,22 +1,119 @@
-"""Users by rule: what they say follows from the task, a few traits and a seed; no model."""
+"""Users by rule: what they say follows from the task, a few traits and a seed; no model.
+
+What a scripted user makes of the agent's message: a few occasions, told apart by rule.
+
+What a scripted user thinks afterwards, by rule: the answers of the published survey.
+"""
 
 from __future__ import annotations
 
 import random
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, Literal
 
 from usi.errors import UsageError, unknown_name
 from usi.simulate.calls import Calls
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument, checked
 from usi.simulate.user import STOP
-from usi.simulate.users.listening import asked_facts, occasion
-from usi.simulate.users.opinion import opinion
+
+Occasion = Literal["dissuaded", "asked", "confirm", "more", "refused", "question", "told"]
+
+_DISSUADE = re.compile(r"\bleave (?:it|this|that)\b|\bdo without\b", re.I)
+_CONFIRM = re.compile(
+    r"\b(?:confirm|shall i|should i|may i|go ahead|proceed|\(yes/no\)"
+    r"|is (?:that|this) (?:right|correct|ok|okay))\b",
+    re.I,
+)
+_MORE = re.compile(r"\b(?:anything|something) else\b|\bis that all\b", re.I)
+_REFUSE = re.compile(
+    r"\b(?:can ?not|can.?t|unable|not (?:able|allowed|permitted|possible|eligible)|must not|"
+    r"against (?:the |our )?(?:policy|rules))\b",
+    re.I,
+)
+_ASKING = re.compile(r"\?|\b(?:please|need|provide|tell me|give me|what|which|could you)\b", re.I)
+
+
+def asked_facts(text: str, facts: Mapping[str, str]) -> list[str]:
+    """Names of the facts that a message asks for, in the order of the task.
+
+    >>> asked_facts("What is your employee number?", {"employee number": "E1", "site": "Bern"})
+    ['employee number']
+    """
+    if not _ASKING.search(text):
+        return []
+    return [
+        label
+        for label in facts
+        if re.search(rf"(?<!\w){re.escape(label)}(?!\w)", text, re.IGNORECASE)
+    ]
+
+
+def occasion(text: str, facts: Mapping[str, str]) -> Occasion:
+    """What the agent's message is to the user."""
+    if _DISSUADE.search(text) and "?" in text:
+        return "dissuaded"
+    confirm = _CONFIRM.search(text) is not None
+    if asked_facts(text, facts) and not (confirm and "shall i" in text.lower()):
+        return "asked"
+    if confirm:
+        return "confirm"
+    if _REFUSE.search(text):
+        return "refused"
+    if _MORE.search(text):
+        return "more"
+    return "question" if "?" in text else "told"
+
+
+def opinion(
+    history: Sequence[Message], *, polite: float = 0.0, left: bool = False
+) -> Mapping[str, str]:
+    """Answers to the eight published questions from what was said.
+
+    Parameters
+    ----------
+    history
+        Agent's and user's messages.
+    polite
+        A polite user rates one step higher.
+    left
+        The user gave up.
+    """
+    heard = [m["content"] for m in history if m["role"] == "assistant"]
+    kinds = [occasion(text, {}) for text in heard[1:]]
+    refused, questions = "refused" in kinds, sum("?" in text for text in heard[1:])
+    kind = 1 if polite > 0.5 else 0
+    if left:
+        success = "No - Task failed"
+    elif refused:
+        success = "No - Due to a policy issue, which the agent clearly explained"
+    else:
+        success = "Fully - Exceeded expectations" if kind else "Yes - Task completed"
+    pick = min(3, max(0, 3 - questions // 2 + kind))
+    smooth = ("Not smooth", "OK", "Smooth", "Excellent")
+    quick = (
+        "Very inefficient - Too many steps", "Somewhat inefficient", "About right",
+        "Very efficient",
+    )  # fmt: skip
+    overall = max(0, min(4, (0 if left else 2 if refused else 3) + kind))
+    scores = ("1 (Very poor)", "2 (Poor)", "3 (Acceptable)", "4 (Good)", "5 (Excellent)")
+    again = ("Absolutely no", "No", "Maybe", "Yes", "Absolutely yes")
+    return {
+        "task_success": success,
+        "efficiency": quick[0 if left else pick],
+        "question_amount_preference": "Too many" if questions > 4 or left else "About right",
+        "answer_effort_time": ("High", "Medium", "Low")[min(2, max(0, 2 - questions // 3))],
+        "human_like": "Partially" if kind else "No",
+        "interaction_flow": smooth[0 if left else pick],
+        "overall_score": scores[overall],
+        "reuse": again[overall],
+    }
+
 
 LONGEST_PATIENCE, SHORTEST_PATIENCE = 16, 3
 

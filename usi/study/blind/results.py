@@ -24,13 +24,7 @@ from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
 from usi.estimate import Estimate, not_assessed, unscorable
-from usi.reasons import (
-    BLIND_FEW,
-    BLIND_NO_PAIR,
-    BLIND_NO_RATINGS,
-    BLIND_ONE_SIDE,
-    BLIND_SAME,
-)
+from usi.reasons import BLIND_FEW, BLIND_NO_PAIR, BLIND_NO_RATINGS, BLIND_ONE_SIDE, BLIND_SAME
 from usi.scoring.robust.agreement import krippendorff_alpha
 from usi.study.blind.items import Item
 
