@@ -17,15 +17,22 @@ from usi.curation.add import add_corpus, write_manifest
 from usi.curation.split import split_corpus
 from usi.curation.verify import verify
 from usi.errors import InputError, UsageError
+from usi.extraction.profile import get_specs
 from usi.phantom import build_phantom
 from usi.reasons import AGGREGATE
 from usi.records import Session, SurveyAnswer, Turn
 from usi.scoring.aggregate import build_aggregate, read_aggregate, write_aggregate
+from usi.scoring.robust.scorable import poolable
 
 
 @pytest.fixture(scope="module")
 def phantom(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return build_phantom(tmp_path_factory.mktemp("phantom"), seed=3, tasks=40)
+    return build_phantom(
+        tmp_path_factory.mktemp("phantom"),
+        seed=3,
+        tasks=40,
+        simulators=("copy", "mild", "polite", "collapsed"),
+    )
 
 
 @pytest.fixture
@@ -114,19 +121,19 @@ def test_parts_are_disjoint_seeded_and_held_out(home: Path, phantom: Any) -> Non
 def test_a_frozen_set_wins_and_is_in_the_signature(home: Path, phantom: Any) -> None:
     manifest = read_manifest(home / "manifest.toml")
     assert manifest.scorable is not None
-    few = tuple(n for n in manifest.scorable.features if n != "politeness")
+    scored = manifest.scorable.features
+    alone = next(s.name for s in get_specs("robust") if s.name in scored and not poolable(s))
+    few = tuple(n for n in manifest.scorable.features if n != alone)
     frozen = Frozen(profile=manifest.scorable.profile, features=few)
     write_manifest(home, manifest.model_copy(update={"scorable": frozen}))
     sim = phantom.simulators["polite"]
     card = usi.score([sim], human=home, profile="robust")
-    feature = card.simulators[0].features["politeness"]
+    feature = card.simulators[0].features[alone]
     assert not feature.scored
     assert feature.score.reason.code == "not_in_set"
     assert "%2Bfrozen" in card.signature or "+frozen" in card.signature
     write_manifest(home, manifest.model_copy(update={"scorable": None}))
-    assert (
-        usi.score([sim], human=home, profile="robust").simulators[0].features["politeness"].scored
-    )
+    assert usi.score([sim], human=home, profile="robust").simulators[0].features[alone].scored
 
 
 def test_restrictions_reach_card_and_gate(home: Path, phantom: Any) -> None:

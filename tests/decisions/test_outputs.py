@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from decisions.cards import absent, auc, card, part, simulator, wire
+from decisions.cards import absent, card, part, simulator, wire
 
 from usi.decisions import Verdict, gate_scorecard, resolve, tier
 from usi.decisions.verdict import FOLDER, schemas, text
@@ -34,7 +34,7 @@ CASES: dict[str, tuple[Scorecard, dict[str, Any]]] = {
         card(simulator(n=Sizes(tasks=20, sessions=60), components={"reaction": part(5.0)})),
         {},
     ),
-    "warning": (card(simulator(two_sample=(auc(0.95, 0.9, 0.99),))), {}),
+    "warning": (card(simulator(tripwires=(wire(True),))), {"tier": "C"}),
     "several": (
         card(simulator("good"), simulator("bad", tripwires=(wire(True),)), simulator(EVIL)),
         {},

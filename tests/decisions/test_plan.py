@@ -81,7 +81,8 @@ def test_power_of_a_perfect_simulator(
     parts = part_powers(
         tier(name), CLOSED_FORMS, truth=100, tasks=tasks, batches=batches, runs=runs
     )
-    assert joint_power(parts) == pytest.approx(simulated, abs=0.10)
+    # a share of .8 in 25 studies has a standard error of .08
+    assert joint_power(parts) == pytest.approx(simulated, abs=0.13)
 
 
 def test_no_number_of_tasks_lifts_a_simulator_above_its_own_score() -> None:

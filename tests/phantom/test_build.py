@@ -31,12 +31,13 @@ from usi.scoring.profiles import get_profile
 
 DIMENSIONS = ("conversation", "information", "clarification", "reaction")
 COMPONENTS = (*DIMENSIONS, "outcome")
+SIMULATORS = ("copy", "mild", "polite", "collapsed")
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("phantom")
-    return build_phantom(folder, seed=7), folder
+    return build_phantom(folder, seed=7, simulators=SIMULATORS), folder
 
 
 def _table(path, side):
@@ -75,7 +76,7 @@ def test_files_say_that_they_are_synthetic(built):
 
 def test_same_seed_same_bytes(built, tmp_path):
     _, folder = built
-    build_phantom(tmp_path, seed=7)
+    build_phantom(tmp_path, seed=7, simulators=SIMULATORS)
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         assert path.read_bytes() == (tmp_path / path.relative_to(folder)).read_bytes()
 

@@ -1,1 +1,1 @@
-"""Comparisons of sessions beyond the scores: two-sample test, distances, copies, word use, examples."""
+"""Comparisons beyond the scores: two-sample test, distances, copies, word use, examples."""

@@ -47,7 +47,9 @@ def model(rng: np.random.Generator) -> float:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     home = tmp_path_factory.mktemp("latency")
-    phantom = build_phantom(home / "phantom", seed=3, tasks=40)
+    phantom = build_phantom(
+        home / "phantom", seed=3, tasks=40, simulators=("copy", "mild", "polite")
+    )
     sides = {"people": (phantom.human / "sessions.jsonl", people),
              "mild": (phantom.simulators["mild"], model)}  # fmt: skip
     found = {}
