@@ -62,8 +62,9 @@ def test_it_says_where_the_report_is_and_what_it_says(demo: tuple[Done, Path]) -
     assert "a perfect simulator would score about" in said[1]
     assert "Least like synthetic people: polite" in said[1]
     gate = said[2].strip()
-    assert gate.startswith("Gate at tier B: copy PASS, collapsed PASS (warned: ")
-    assert re.search(r"collapsed\), near INCONCLUSIVE, mild FAIL.*, polite FAIL", gate)
+    assert gate == (
+        "Gate at tier B: copy PASS, off-topic FAIL, near INCONCLUSIVE, collapsed FAIL, polite FAIL."
+    )
 
 
 def test_the_verdict_beside_the_scorecard_is_the_one_that_is_said(demo: tuple[Done, Path]) -> None:
@@ -72,7 +73,7 @@ def test_the_verdict_beside_the_scorecard_is_the_one_that_is_said(demo: tuple[Do
     assert verdict["synthetic"] is True
     found = {part["name"]: part["verdict"] for part in verdict["simulators"]}
     assert found == {
-        "copy": "PASS", "collapsed": "PASS", "near": "INCONCLUSIVE", "mild": "FAIL",
+        "copy": "PASS", "off-topic": "FAIL", "near": "INCONCLUSIVE", "collapsed": "FAIL",
         "polite": "FAIL",
     }  # fmt: skip
 
