@@ -94,6 +94,7 @@ _TASK_SUMS = (
 )
 _JSONL_HEAD = re.compile(rb'\{"id":"(?:[^"\\]|\\.)*","simulator":"')
 _LOOK = 65536
+_PARQUET, _MOST_FOOTER = b"PAR1", 2**24
 
 
 def form_of(path: Path, known: Iterable[str]) -> str:
@@ -128,9 +129,15 @@ def written_by_usi(path: Path) -> bool:
         size = stream.tell()
         stream.seek(max(0, size - _LOOK))
         end = stream.read(_LOOK)
+        if end.endswith(_PARQUET) and len(end) >= 8:
+            # The footer names every column, and it grows with them; its length stands before the
+            # closing mark.
+            length = int.from_bytes(end[-8:-4], "little")
+            stream.seek(max(0, size - 8 - min(length, _MOST_FOOTER)))
+            end = stream.read(_MOST_FOOTER + 8)
     if size == 0:
         return True
-    if start.startswith(b"PAR1") and any(
+    if start.startswith(_PARQUET) and any(
         all(name in end for name in names) for names in _TASK_SUMS
     ):
         return True

@@ -73,7 +73,7 @@ def test_the_card_says_what_a_log_can_tell(scored):
         assert part.tier_limit == "B"
         assert part.design == "unpaired"
         assert part.components["survey"].status == "not_assessed"
-        assert part.components["survey"].reason.code == "satisfaction_not_simulated"
+        assert part.components["survey"].reason.code == "satisfaction_not_real"
         fields = parse(part.signature).fields
         assert fields["components"] == "conversation+information+clarification+reaction+outcome"
         assert fields["terms"] == "5"
