@@ -602,7 +602,10 @@ NO_TASK_ADDED = Code("no_task_added", "session: names no task (not in the aggreg
 TASK_TOO_SMALL = Code(
     "task_too_small", "session: of a task with too few sessions (not in the aggregate)"
 )
-NO_RATED_OUTCOME = Code("no_rated_outcome", "outcome: none, or a correct refusal")
+NO_RATED_OUTCOME = Code("no_rated_outcome", "outcome: none")
+REFUSED_RIGHTLY = Code(
+    "refused_rightly", "outcome: a correct refusal, compared in a stratum of its own"
+)
 CASE_NOT_ENDED = Code("case_not_ended", "outcome: the case is open or was cancelled")
 NULL_REWARD = Code("null_reward", "outcome: null reward, counted as 0")
 ANSWER_DRAWN = Code("answer_drawn", "survey: no valid answer, drawn at random as published")

@@ -250,6 +250,12 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
         "max_age_days": "score again: the scorecard is too old, or its run record is absent",
         "design": rules_of(simulator).design_need,
         "coverage": "run the simulator on all tasks of the people",
+        "left_out.simulator": "run the sessions that were left out again, or score runs that "
+        "hold all sessions, with their outcomes",
+        "left_out.people": "a reference whose sessions can be compared; or set max_left_out, which "
+        "the verdict then names",
+        "survey": "answers of the simulator to the people's survey (`survey` in its sessions, or "
+        "--surveys DIR)",
         "gaming": "no amount of data: let a person read the sessions, or mend the simulator",
         "survey_answered": "survey answers for at least 90 % of the sessions",
         "survey_kappa": "more survey answers, and a second human rating of the same sessions "

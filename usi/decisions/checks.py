@@ -5,6 +5,8 @@ says so.
 
 The survey key: kappa against the humans' own, signed bias, answered share.
 
+The key ``max_left_out``: sessions that a side has and that were not compared.
+
 Keys on the evidence's own terms: expiry of the people, research-only people, identity.
 
 The key ``max_user_errors``: how often the simulated user did what its harness calls an error.
@@ -27,22 +29,49 @@ from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
 from usi.estimate import Estimate, with_bounds
 from usi.reasons import (
+    AGGREGATE_BY_SESSION,
+    FAILED_RUN,
+    FAILED_RUN_OTHER,
+    FAILED_RUN_TOLD,
     HUMANS_AT_CHANCE,
     HUMANS_UNKNOWN,
+    INFRASTRUCTURE,
+    INFRASTRUCTURE_TOLD,
+    KEEP_NOT_TRUE,
+    LANGUAGE_UNREAD,
     MEAN_OF_FEWER,
     NO_BLIND_CHECK,
     NO_BOUNDS,
     NO_BOUNDS_ON_CARD,
+    NO_RATED_OUTCOME,
+    NO_SAME_TRANSCRIPT,
     NO_SECOND_RATING,
     NO_SUBGROUPS,
+    NO_SURVEY_FILES,
+    NO_TASK,
     NO_USER_REVIEW,
+    NO_USER_TURN,
     NOT_ASSESSED,
     NOT_ON_CARD,
+    OTHER_STATUS,
+    SURVEY_FILE_MISSING,
+    SURVEY_OF_OTHERS,
+    Code,
     Reason,
 )
-from usi.scoring.scorecard import Scorecard, SimulatorCard, TwoSample
+from usi.scoring.scorecard import Scorecard, SideCard, SimulatorCard, TwoSample
 
 MIN_ANSWERED = 0.90
+
+
+SURVEY_UNANSWERED = (
+    AGGREGATE_BY_SESSION,
+    NO_SAME_TRANSCRIPT,
+    NO_SURVEY_FILES,
+    SURVEY_FILE_MISSING,
+    SURVEY_OF_OTHERS,
+)
+"""Why there is no survey to compare although people answered one."""
 
 
 def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
@@ -50,8 +79,14 @@ def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     key = criteria.survey
     ratio = key.min_kappa_ratio or None
     limit = None if key.max_bias is None or key.max_bias >= 1 else key.max_bias
-    if (ratio is None and limit is None) or not _exists(simulator):
+    if ratio is None and limit is None:
         return []
+    if not _exists(simulator):
+        part = simulator.components.get("survey")
+        if part is None or part.reason is None or not part.reason.is_a(*SURVEY_UNANSWERED):
+            return []
+        rule = "the survey that people answered, answered"
+        return [_open("survey", rule, part.reason, "people answered a survey: ")]
     checks = []
     answered = simulator.survey_answered
     if answered is not None and answered.value is not None and answered.value < MIN_ANSWERED - EPS:
@@ -312,6 +347,75 @@ def check_identity(changed: Mapping[str, str]) -> list[Check]:
         )
         for name, keys in sorted(changed.items())
     ]
+
+
+LEFT_OUT_SESSIONS = (
+    NO_USER_TURN,
+    FAILED_RUN,
+    FAILED_RUN_TOLD,
+    FAILED_RUN_OTHER,
+    INFRASTRUCTURE,
+    INFRASTRUCTURE_TOLD,
+    KEEP_NOT_TRUE,
+    NO_TASK,
+    OTHER_STATUS,
+)
+"""Why a whole session was not compared; a session has one of these at most.
+
+Tasks that the people did not do are no such reason: a simulator may have run more tasks.
+"""
+
+
+def check_left_out(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """Share of the sessions left out of each side against the limit; above, there is no PASS.
+
+    Sessions that were not compared, that no word list reads and that have no outcome are three
+    shares. It is no override: a FAIL of the sessions that are left stays one, so that leaving
+    out more never makes a verdict better.
+    """
+    limit = criteria.max_left_out
+    if limit is None or limit >= 1:
+        return []
+    return [
+        _left_out_check(name, side, limit)
+        for name, side in (("simulator", simulator), ("people", card.human))
+    ]
+
+
+def _left_out_check(name: str, side: SideCard, limit: float) -> Check:
+    shares: list[tuple[float, str]] = []
+    left, causes = _counted(side, *LEFT_OUT_SESSIONS)
+    compared = side.n.sessions
+    unread, languages = _counted(side, LANGUAGE_UNREAD)
+    unrated, _ = _counted(side, NO_RATED_OUTCOME)
+    # The last two are shares of what was compared, so that no count lowers another's share.
+    for count, total, words in (
+        (left, compared + left, f"sessions left out ({causes})" if left else "sessions left out"),
+        (unread, compared, f"sessions without word lists ({languages})"),
+        (unrated, compared, "compared sessions without an outcome"),
+    ):
+        share = min(1.0, count / total) if total else float(count > 0)
+        shares.append((share, f"{count} of {total} {words}, {share:.1%}"))
+    above = [text for share, text in shares if share > limit + EPS]
+    told = above or [shares[0][1]]
+    return Check(
+        id=f"left_out.{name}",
+        rule=f"{name}: at most {limit:.0%} of the sessions left out, unread or without an outcome",
+        state="inconclusive" if above else "pass",
+        message=f"{name}: {'; '.join(told)}" + (f" ({limit:.0%} at most)" if above else ""),
+        value=max(share for share, _ in shares),
+        threshold=limit,
+    )
+
+
+def _counted(side: SideCard, *codes: Code) -> tuple[int, str]:
+    """How many were left out for these reasons, and the reasons in words, most frequent first."""
+    found = sorted(
+        ((item.count, item.reason.text) for item in side.left_out if item.reason.is_a(*codes)),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
+    named = (f"{n} {text.partition(': ')[2] or text}" for n, text in found)
+    return sum(n for n, _ in found), ", ".join(named)
 
 
 def check_user_errors(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:

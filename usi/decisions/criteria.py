@@ -121,6 +121,9 @@ class Criteria(_Part):
         Fewer tasks (clusters, where unpaired) than this: INCONCLUSIVE.
     max_success_gap
         The interval of the signed success gap must lie within plus and minus this share.
+    max_left_out
+        Largest share of a side's sessions that is left out, that no word list reads, or that has no
+        outcome; each is looked at by itself, on both sides. Above: INCONCLUSIVE; 1 = not asked.
     c2st_max
         Upper bound of the two-sample AUC of boosted trees; 1 = not asked.
     tracking
@@ -146,6 +149,7 @@ class Criteria(_Part):
     tier: Literal["A", "B", "C"] | None = None
     min_tasks: Count | None = None
     max_success_gap: Share | None = None
+    max_left_out: Share | None = None
     c2st_max: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
     max_user_errors: Share | None = None
     max_blind_auc: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
@@ -180,6 +184,8 @@ class Criteria(_Part):
             del asked["max_user_errors"]
         if self.max_blind_auc is None:
             del asked["max_blind_auc"]
+        if self.max_left_out is None:
+            del asked["max_left_out"]
         if self.allow_research_only:
             del asked["allow_research_only"]
         if self.tracking == Tracking():
@@ -223,6 +229,7 @@ def _levels(criteria: Criteria) -> dict[str, float]:
     levels: dict[str, float] = {f"minimum.{k}": v for k, v in criteria.minimum.items()}
     for name, limit in (
         ("max_success_gap", criteria.max_success_gap),
+        ("max_left_out", criteria.max_left_out),
         ("c2st_max", criteria.c2st_max),
         ("max_user_errors", criteria.max_user_errors),
         ("max_blind_auc", criteria.max_blind_auc),

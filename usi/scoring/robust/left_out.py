@@ -25,6 +25,7 @@ from usi.reasons import (
     NO_USER_TURN,
     OTHER_LANGUAGE,
     OTHER_STATUS,
+    REFUSED_RIGHTLY,
     STAMPS_OUT_OF_ORDER,
     TURN_REPAIRED,
     Code,
@@ -106,11 +107,13 @@ def no_gaps(table: pl.DataFrame) -> Reason:
 
 
 def outcome_counts(success: Success, *, human: bool) -> Counter[Reason]:
-    """Sessions whose behaviour counts and whose outcome does not."""
+    """Sessions whose behaviour counts and whose outcome does not, or not among the others."""
     values = success.human if human else success.simulator
     if success.reason is not None:
         return Counter()
-    return +Counter({NO_RATED_OUTCOME(): int(np.isnan(values).sum())})
+    refused = success.refused[0 if human else 1]
+    without = int(np.isnan(values).sum()) - refused
+    return +Counter({NO_RATED_OUTCOME(): without, REFUSED_RIGHTLY(): refused})
 
 
 def merged(*sources: Mapping[Reason, int]) -> tuple[LeftOut, ...]:

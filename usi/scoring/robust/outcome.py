@@ -36,6 +36,8 @@ class Success:
         Why there is none; ``None`` where there is.
     missing
         Sessions without an outcome, simulator side.
+    refused
+        Correct refusals of the human and the simulator side that have a stratum of their own.
     one_sided
         Correct refusals that are graded by their reward, since the other side has no labels.
     """
@@ -46,6 +48,7 @@ class Success:
     reason: Reason | None
     missing: int
     one_sided: int = 0
+    refused: tuple[int, int] = (0, 0)
 
 
 def binary(frame: pl.DataFrame, threshold: float, *, refusals: bool = True) -> NDArray[np.float64]:
@@ -79,9 +82,10 @@ def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | N
     cut = 1.0 if threshold is None else threshold
     both = all(frame["outcome_label"].null_count() < frame.height for frame in (human, simulator))
     sides = [binary(frame, cut, refusals=both) for frame in (human, simulator)]
-    refused = [int((frame["outcome_label"] == REFUSAL).sum()) for frame in (human, simulator)]
-    missing = int(np.isnan(sides[1]).sum()) - (refused[1] if both else 0)
-    one_sided = 0 if both else sum(refused)
+    refusals = [int((frame["outcome_label"] == REFUSAL).sum()) for frame in (human, simulator)]
+    refused = (refusals[0], refusals[1]) if both else (0, 0)
+    missing = int(np.isnan(sides[1]).sum()) - refused[1]
+    one_sided = 0 if both else sum(refusals)
     reason: Reason | None = None
     if threshold is None and len(strange):
         reason = REWARDS_NOT_BINARY(example=strange.sort()[0])
@@ -91,7 +95,9 @@ def successes(human: pl.DataFrame, simulator: pl.DataFrame, threshold: float | N
                 reason = none()
     if reason:
         sides = [np.full(len(side), np.nan) for side in sides]
-    return Success(sides[0], sides[1], cut if len(rewards) else None, reason, missing, one_sided)
+    return Success(
+        sides[0], sides[1], cut if len(rewards) else None, reason, missing, one_sided, refused
+    )
 
 
 def other_agents(human: pl.DataFrame, simulator: pl.DataFrame) -> Reason | None:
