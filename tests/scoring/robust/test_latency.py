@@ -116,7 +116,7 @@ def test_both_sides_by_hand(cards: dict[str, Any], files: dict[str, Path]) -> No
     assert found.score.low < found.score.value < found.score.high
     assert found.distance == {}
     told = cards["stamped stamped"].human.features["user_latency"]
-    assert (told.note, told.scored) == (REASON, False)
+    assert (told.note, told.scored) == (HARNESS(), False)
     assert told.human.value == pytest.approx(math.exp(human), rel=1e-6)
 
 
@@ -198,7 +198,7 @@ def test_real_people_are_slower_than_a_model() -> None:
     own = latency(found)
     assert 15 < own.human.value < 25
     assert 8 < own.simulator.value < 20
-    assert own.note == REASON
+    assert own.note == HARNESS()
 
 
 def test_an_aggregate_says_what_its_corpus_says(
