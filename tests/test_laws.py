@@ -40,7 +40,7 @@ from usi.phantom import (
     phantom_table,
     realise,
 )
-from usi.reasons import NO_SURVEY
+from usi.reasons import NO_SURVEY_FILES
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile, profile_names
 from usi.scoring.published.calibration import binned_gap
@@ -380,7 +380,7 @@ def test_dimensions_are_symmetric(profile):
     for name in COMPONENTS:
         one, two = (card.simulators[0].components[name].value for card in (there, back))
         assert one == pytest.approx(two, abs=1e-9)
-    assert there.simulators[0].components["survey"].reason.is_a(NO_SURVEY)
+    assert there.simulators[0].components["survey"].reason.is_a(NO_SURVEY_FILES)
 
 
 def test_tables_carry_no_missing_counts_into_the_laws():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from usi._version import __version__
 from usi.decisions import gate_scorecard, tier
+from usi.decisions.criteria import Tracking
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_profile
 from usi.reasons import COVERAGE_UNPAIRED, NOT_ASSESSED, SURVEY_ABSENT
@@ -19,8 +20,10 @@ from usi.scoring.robust.thresholds import MIN_CLUSTERS
 from usi.scoring.scorecard import Component, HumanCard, Index, Scorecard, SimulatorCard, Sizes
 
 _NONE = Component(value=None, status="not_assessed", reason=SURVEY_ABSENT())
-CRITERIA = (tier("A").model_copy(update={"c2st_max": 1.0}), tier("B"), tier("C"))
-"""Tier A without its two-sample key, which needs minutes a study."""
+CRITERIA = tuple(
+    tier(name).model_copy(update={"c2st_max": 1.0, "tracking": Tracking()}) for name in "ABC"
+)
+"""The tiers without the keys that need texts: a study of plans has counts alone."""
 
 
 def light_card(name: str, result: Study) -> Scorecard:

@@ -130,7 +130,7 @@ def of_classifier(found: Sequence[tuple[Cell, Sequence[Seen]]]) -> dict[str, Any
         for name in cell.simulators:
             own = [row for row in rows if row.simulator == name]
             tests = {}
-            for kind in ("logistic", "forest"):
+            for kind in ("logistic", "trees"):
                 auc = np.array([row.auc[kind] for row in own])
                 known = np.isfinite(auc)
                 tests[kind] = {

@@ -82,7 +82,9 @@ def test_outcome_is_assessed_by_the_a_priori_difficulty_of_the_desk(made: Path) 
         assert sim["components"]["outcome"]["status"] == "ok"
         hard, easy = sim["outcome_bins"]  # correct refusals are in neither
         assert hard["human"]["value"] < easy["human"]["value"]
-        refused = next(o["count"] for o in sim["left_out"] if "correct refusal" in o["reason"])
+        refused = next(
+            o["count"] for o in sim["left_out"] if o["reason"]["code"] == "refused_rightly"
+        )
         assert hard["simulator"]["n"] + easy["simulator"]["n"] == 96 - refused
     results = json.loads((made / "results.json").read_text())["simulators"]
     for one in results:

@@ -130,5 +130,5 @@ def test_a_collapsed_simulator_is_seen() -> None:
     cell = Cell(100, 3, 3, ("copy", "collapsed"))
     ((_, rows),) = run("classifier", 2, cells=(cell,))
     assert [row.collapsed for row in rows] == [False, True] * 2
-    assert all(row.auc["forest"] > 0.9 for row in rows if row.simulator == "collapsed")
-    assert all(0.40 <= row.auc["forest"] < 0.60 for row in rows if row.simulator == "copy")
+    assert all(row.auc["trees"] > 0.9 for row in rows if row.simulator == "collapsed")
+    assert all(0.40 <= row.auc["trees"] < 0.60 for row in rows if row.simulator == "copy")
