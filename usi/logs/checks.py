@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from usi.decisions.bounds import EPS
 from usi.decisions.criteria import GATED, Criteria, Require
+from usi.decisions.criteria import tier as tier_of
 from usi.decisions.rules import GateRules
 from usi.decisions.verdict import Check, State
 from usi.estimate import Estimate, with_bounds
@@ -65,8 +66,10 @@ class LogRules(GateRules):
     ) -> list[Check]:
         """The required second keys."""
         tier = criteria.tier or DEFAULT
+        # The limits of the tiers are set for conversations; one that was asked for holds here too.
+        asked = criteria.c2st_max if criteria.c2st_max != tier_of(tier).c2st_max else None
         return [
-            _c2st(simulator, criteria.c2st_max or C2ST_MAX[tier]),
+            _c2st(simulator, asked or C2ST_MAX[tier]),
             _ngrams(simulator, NGRAM_MAX[tier]),
             *_history(simulator, HISTORY_MIN[tier]),
         ]

@@ -90,10 +90,23 @@ def count_frame(
     resolved
         Whether task, run and batch are filled, or left to `usi.scoring.keys`.
     """
+    from usi.extraction.language import ENGLISH
+    from usi.extraction.language_packs import word_lists_of
+    from usi.extraction.profile import get_profile
+
+    chosen = get_profile(profile)
     counts = core_counts(plan) | profile_counts(plan, profile)
     data = identity_columns(
         plan, side=side, simulator=simulator, first_seq=first_seq, resolved=resolved
-    ) | {name: _series(name, values, pl.Int64(), len(plan)) for name, values in counts.items()}
+    ) | {
+        name: _series(name, values, pl.Int64(), len(plan))
+        if name not in chosen.types  # hashed words: a plan holds no words
+        else _series(name, None, chosen.types[name], len(plan))
+        for name, values in counts.items()
+    }
+    if chosen.for_language is not None:  # the phantom speaks English
+        data["language"] = _series("language", ENGLISH, pl.String(), len(plan))
+        data["word_lists"] = _series("word_lists", word_lists_of(ENGLISH), pl.String(), len(plan))
     return pl.DataFrame(data)
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from usi.diagnose.evidence import merged
 from usi.diagnose.marks import mark_sessions, spans
+from usi.extraction.content import CONTENT_COLUMNS
 from usi.extraction.extract import extract_table
 from usi.extraction.profile import get_profile
 from usi.phantom import default_tasks, draw, load_spec, realise
@@ -33,6 +34,7 @@ def check(sessions: list[Session], name: str, side: str) -> int:
     marked = mark_sessions(sessions, profile, side)  # type: ignore[arg-type]
     by_turn = {"words", *profile.columns} - {
         "repeat", "shortest", "trigrams", "trigrams_repeated", "trigram_flag", "id_confuse",
+        *CONTENT_COLUMNS,
     }  # fmt: skip
     compared = 0
     for row, turns in zip(frame.iter_rows(named=True), marked, strict=True):
