@@ -121,7 +121,7 @@ def names_in(template: str) -> tuple[str, ...]:
 
 
 def _plain(value: Any) -> Value:
-    """A number of Python in place of one of numpy; what is no number, as text."""
+    """A number of Python in place of one of numpy; what is not a number, as text."""
     number = value.item() if hasattr(value, "item") else value
     return number if isinstance(number, int | float) else str(number)
 

@@ -198,7 +198,7 @@ def test_scores(write, value, reward):
         assert any("table" in remark for remark in notes.remarks)
         assert notes.guessed
     if value == "maybe":
-        assert notes.left_out["field: score that is no number, letter or truth value"] == 1
+        assert notes.left_out["field: score that is not a number, a letter or a truth value"] == 1
 
 
 def test_several_scorers(write):

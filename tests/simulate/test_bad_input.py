@@ -184,8 +184,8 @@ def test_nesting_without_end_ends_nothing_else(server: Server, deep: str) -> Non
     episode = talk(ScriptedUsers(PRESETS["terse"]), agent=agent)
     assert episode.grade is not None
     (result,) = [m["content"] for m in episode.messages if m["role"] == "tool"]
-    assert "no JSON object" in result
-    assert read_answers(published_instrument(), deep)[1] == ["the answer is no JSON object"]
+    assert "not a JSON object" in result
+    assert read_answers(published_instrument(), deep)[1] == ["the answer is not a JSON object"]
 
 
 def test_an_endpoint_can_not_send_the_key_elsewhere(

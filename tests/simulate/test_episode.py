@@ -132,7 +132,7 @@ def test_bad_arguments_come_back_as_an_error(arguments: str) -> None:
     agent = Does(call("add", arguments), say("done"))
     episode = run(Lines("hi", "###STOP###"), setting(agent=agent))
     (result,) = [m for m in episode.messages if m["role"] == "tool"]
-    assert result["content"] == '{"error": "the arguments are no JSON object"}'
+    assert result["content"] == '{"error": "the arguments are not a JSON object"}'
 
 
 def test_a_fault_is_no_failed_task() -> None:

@@ -76,7 +76,7 @@ def _with_bounds(value: object, code: str) -> str:
 def _overview(card: Scorecard, summary: Summary, verdict: Verdict | None) -> list[str]:
     judged = {} if verdict is None else {part.name: part.verdict for part in verdict.simulators}
     labels = {view.index_label(s.index) for s in card.simulators if s.index.ok} or {"index"}
-    head = ["simulator", "may it enter?", " and ".join(sorted(labels)), "ceiling", "furthest"]
+    head = ["simulator", "verdict", " and ".join(sorted(labels)), "ceiling", "furthest"]
     head += ["success against people"]
     rows = [
         [f"**{esc(card.human.name)}**", "", _with_bounds(card.human.index, "1"), "", "", ""],

@@ -129,7 +129,7 @@ def json_digest(path: str | Path, *, ordered: bool = False) -> str:
 
     With `ordered` the order of keys counts, too.
 
-    A file that is no JSON (or compressed) is taken by its bytes.
+    A file that is not JSON (or compressed) is taken by its bytes.
     """
     try:
         return value_digest(json.loads(Path(path).read_bytes()), ordered=ordered)

@@ -387,14 +387,14 @@ class Calls:
 
 
 def _checked(answer: Answer, target: str) -> Answer:
-    """The answer as the cache would give it, to the byte; what is no JSON is a fault.
+    """The answer as the cache would give it, to the byte; what is not JSON is a fault.
 
     Somebody else's program may give anything: sets, NaN, endless nesting, a price that is a text.
     """
     try:
         plain = dict(json.loads(canonical(answer, nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
-        detail = f"{target}: the answer is no JSON ({str(error)[:80]})"
+        detail = f"{target}: the answer is not JSON ({str(error)[:80]})"
         raise EpisodeFault("malformed_response", detail) from None
     for name in ("cost", "tokens_in", "tokens_out"):
         value = plain.get(name) or 0

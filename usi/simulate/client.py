@@ -109,9 +109,9 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
-        raise Transient("malformed_response", f"{url}: the answer is no JSON") from None
+        raise Transient("malformed_response", f"{url}: the answer is not JSON") from None
     if not isinstance(answer, dict):
-        raise Transient("malformed_response", f"{url}: the answer is no JSON object")
+        raise Transient("malformed_response", f"{url}: the answer is not a JSON object")
     return answer
 
 

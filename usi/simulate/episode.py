@@ -176,7 +176,7 @@ def tool_result(call: Mapping[str, Any], state: State) -> Message:
     if isinstance(arguments, dict):
         result = state.call(function["name"], arguments)
     else:
-        result = {"error": "the arguments are no JSON object"}
+        result = {"error": "the arguments are not a JSON object"}
     text = json.dumps(result, ensure_ascii=False, default=str)
     return {"role": "tool", "tool_call_id": call["id"], "content": text[:MOST_TOOL_TEXT]}
 

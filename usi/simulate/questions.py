@@ -145,7 +145,7 @@ def read_answers(instrument: Instrument, text: Any) -> tuple[dict[str, str | Non
     """
     found = first_object(strip_reasoning(text) if isinstance(text, str) else "")
     if found is None:
-        return {q.item: None for q in instrument.questions}, ["the answer is no JSON object"]
+        return {q.item: None for q in instrument.questions}, ["the answer is not a JSON object"]
     answers: dict[str, str | None] = {}
     problems = []
     for q in instrument.questions:

@@ -160,7 +160,7 @@ def test_report_from_files_is_the_page_of_the_run(made: Made) -> None:
 def test_the_four_questions_are_answered(made: Made) -> None:
     text = re.sub(r"<[^>]+>", " ", made.html())
     for question in (
-        "May this simulator enter?",
+        "Does it pass?",
         "Which behaviour is furthest from people?",
         "How sure are we?",
         "How many more tasks would settle it?",

@@ -45,7 +45,7 @@ def reward_of(scores: Any, context: Context) -> float | None:
         value = value[key]
     number = _number(value)
     if number is None and value is not None:
-        context.leave_out("field: score that is no number, letter or truth value")
+        context.leave_out("field: score that is not a number, a letter or a truth value")
     return number
 
 

@@ -387,4 +387,4 @@ def structure(value: Any, field: str) -> Any:
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
-        raise BadField(field, "is text that is no JSON; was it cut off?") from None
+        raise BadField(field, "is text that is not JSON; was it cut off?") from None

@@ -143,7 +143,7 @@ def read_difficulty(path: str | Path) -> Difficulty:
     Raises
     ------
     InputError
-        Where the file can't be read, is no such JSON, or a rate is no number from 0 to 1.
+        Where the file can't be read, is not such JSON, or a rate is not a number from 0 to 1.
     """
     path = Path(path)
     name = str(path)

@@ -79,7 +79,7 @@ def texts(messages: Sequence[Message], role: str) -> list[str]:
 
 
 def calls_in(messages: Sequence[Message]) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Index, tool and arguments of each call; arguments that are no JSON object are ``{}``."""
+    """Index, tool and arguments of each call; arguments that are not a JSON object are ``{}``."""
     for at, message in enumerate(messages):
         if message.get("role") != "assistant":
             continue

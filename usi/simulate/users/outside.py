@@ -147,7 +147,7 @@ class OverProcess:
             answer = None
         if not isinstance(answer, dict):
             raise EpisodeFault(
-                "user_process_failed", f"{self.command}: the answer is no JSON object"
+                "user_process_failed", f"{self.command}: the answer is not a JSON object"
             )
         return answer
 
