@@ -107,11 +107,14 @@ def out_of_fold(
     sides: Sides, y: Labels, kind: Classifier, seed: int, folds: list[Fold]
 ) -> FloatArray:
     """(2n,) probability of side 1 under `y`, each session scored by a model that never saw it."""
+    from threadpoolctl import threadpool_limits
+
     scores = np.empty(len(y))
-    for train, test in folds:
-        model = make_model(kind, seed)
-        model.fit(sides.x[train], y[train])
-        scores[test] = model.predict_proba(sides.x[test])[:, 1]
+    with threadpool_limits(1):  # a few hundred rows: more threads wait longer than they work
+        for train, test in folds:
+            model = make_model(kind, seed)
+            model.fit(sides.x[train], y[train])
+            scores[test] = model.predict_proba(sides.x[test])[:, 1]
     return scores
 
 
