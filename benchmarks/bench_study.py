@@ -53,7 +53,7 @@ def main() -> None:
     one_thread()
     from study import figures, many, page, real, summary
 
-    from usi.extraction.profile import get_profile
+    from usi.extraction.profile import get_feature_profile
 
     target = chosen.docs / "validation.json"
     results = json.loads(target.read_text(encoding="utf-8")) if target.is_file() else {}
@@ -76,7 +76,7 @@ def main() -> None:
             found = many.run(kind, chosen.studies, processes=chosen.processes, told=told)
             results[kind] = rounded(of[kind](found))
         results.setdefault("studies", {})[kind] = chosen.studies
-        results.setdefault("profiles", {})[kind] = get_profile("robust").tag
+        results.setdefault("profiles", {})[kind] = get_feature_profile("robust").tag
         chosen.docs.mkdir(parents=True, exist_ok=True)
         text = json.dumps(results, indent=1, allow_nan=False)
         target.write_text(text + "\n", encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from usi.extraction.profile import LOG_PROFILES, PROFILES, get_profile
+from usi.extraction.profile import LOG_PROFILES, PROFILES, get_feature_profile
 from usi.extraction.spec import FeatureSpec
 
 PAGE = Path(__file__).with_name("features.md")
@@ -26,7 +26,7 @@ def render() -> str:
     """The page."""
     lines = [HEAD]
     for name in (*PROFILES, *LOG_PROFILES):
-        profile = get_profile(name)
+        profile = get_feature_profile(name)
         lines += [f"## {name}@{profile.version}", ""]
         lines += ["| feature | dimension | counts | made of | unit | scored |"]
         lines += ["|---|---|---|---|---|---|"]

@@ -60,7 +60,7 @@ from usi.scoring.texts import TextStore
 if TYPE_CHECKING:
     import pandas as pd
 
-    from usi.corpora.resolve import Reference
+    from usi.corpora.resolve import Corpus
     from usi.report.data import Beside
     from usi.scoring.scorecard import Scorecard
 
@@ -178,7 +178,7 @@ def features(
 
 
 def corpus_features(
-    corpus: Reference,
+    corpus: Corpus,
     *,
     profile: str | None = None,
     language: str | None = None,

@@ -11,7 +11,7 @@ from usi._version import __version__
 from usi.decisions import gate_scorecard, tier
 from usi.decisions.criteria import Tracking
 from usi.estimate import Estimate, not_assessed
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.reasons import COVERAGE_UNPAIRED, NOT_ASSESSED, SURVEY_ABSENT
 from usi.scoring.robust.card_parts import Extras, components, index_of, outcome_numbers
 from usi.scoring.robust.simulator_card import few_clusters, wires_of
@@ -68,7 +68,7 @@ def light_card(name: str, result: Study) -> Scorecard:
     )
     return Scorecard(
         usi_version=__version__,
-        profile=get_profile("robust").tag,
+        profile=get_feature_profile("robust").tag,
         signature="USI-R|study",
         synthetic=True,
         difficulty=result.bins.source,

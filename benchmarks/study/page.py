@@ -8,7 +8,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from study.summary import worst
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 
 HERE = Path(__file__).resolve().parent
 FIRST = "robust@1"
@@ -112,7 +112,7 @@ def render(results: dict[str, Any]) -> str:
     large = [name for name in tested if int(name.split("x")[0]) >= 165]
     nine = [name for name in large if name.endswith("x3x3")]
     tags = results.get("profiles", {})
-    current = get_profile("robust").tag
+    current = get_feature_profile("robust").tag
     return room.get_template("validation.md.jinja").render(
         r=results,
         current=current,

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from usi.cli.main import run
-from usi.decisions.evidence import load_evidence, require_comparable, sidecar_path
+from usi.decisions.evidence import load_terms, require_comparable, sidecar_path
 from usi.decisions.regression import regression_checks
 from usi.decisions.tables import compare_files, find_scorecards, rank_files
 from usi.phantom import build_phantom
@@ -63,7 +63,7 @@ def gate(cards: Path, new: str, old: str, *more: str) -> int:
 
 
 def test_terms_are_those_of_the_scorecard(cards: Path) -> None:
-    found = load_evidence(cards / "copy.json")
+    found = load_terms(cards / "copy.json")
     card = found.simulator
     assert set(found.terms) == {
         "conversation", "information", "clarification", "reaction", "outcome",
@@ -86,7 +86,7 @@ def test_a_term_by_hand_from_the_sidecar(cards: Path) -> None:
     a, b = means["simulated"], means["human"]
     assert isinstance(a, float)
     assert isinstance(b, float)
-    terms = load_evidence(cards / "polite.json").terms["conversation"]
+    terms = load_terms(cards / "polite.json").terms["conversation"]
     x = terms.point[terms.names.index("politeness")]
     assert x == pytest.approx((a - b) / (a + b), abs=1e-9)
 
@@ -171,7 +171,7 @@ def test_a_version_against_itself_says_that_nothing_was_tested(
 
 
 def test_comparable_says_what_differs(cards: Path) -> None:
-    copy, fewer = (load_evidence(cards / f"{name}.json") for name in ("copy", "fewer"))
+    copy, fewer = (load_terms(cards / f"{name}.json") for name in ("copy", "fewer"))
     assert require_comparable(copy, fewer, runs=False) == ["runs: 3 against 2"]
     assert all(
         check.state == "pass"

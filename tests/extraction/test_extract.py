@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usi.errors import UsageError
-from usi.extraction import SessionTable, extract, extract_table, get_profile, get_specs
+from usi.extraction import SessionTable, extract, extract_table, get_feature_profile, get_specs
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
 from usi.records import MISSING, Outcome, Session, SurveyAnswer, Turn
 
@@ -226,7 +226,7 @@ def test_bad_requests_say_what_is_known() -> None:
     with pytest.raises(UsageError, match="at least 1"):
         extract([], profile="tau-usi", side="human", block=0)
     with pytest.raises(UsageError, match="version 1 here, not 9"):
-        get_profile("tau-usi@9")
+        get_feature_profile("tau-usi@9")
 
 
 def test_specs_by_profile() -> None:

@@ -19,7 +19,7 @@ from usi.extraction import (
     SessionTable,
     extract,
     extract_table,
-    get_profile,
+    get_feature_profile,
     read_blocks,
     write_stream,
     write_values,
@@ -73,7 +73,7 @@ def test_pandas_and_dict_say_the_same(table: SessionTable) -> None:
 
 
 def test_a_denominator_of_zero_is_the_profiles_to_decide(table: SessionTable) -> None:
-    specs = [spec for spec in get_profile("tau-usi").specs if spec.name == "info_frontload"]
+    specs = [spec for spec in get_feature_profile("tau-usi").specs if spec.name == "info_frontload"]
     undefined = derive(table.frame, specs, without_denominator=None)["info_frontload"]
     assert undefined.to_list() == [5 / 9, None, 1.0, None]
 

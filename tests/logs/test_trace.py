@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracle_log import case_features
 
 from usi.errors import InputError, NotScorable, UsageError
-from usi.extraction.profile import LOG_PROFILES, PROFILES, get_profile, get_specs
+from usi.extraction.profile import LOG_PROFILES, PROFILES, get_feature_profile, get_specs
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable
 from usi.logs import CaseStore, LogConfig, LogFormat, open_log
@@ -358,7 +358,7 @@ def test_due_times_and_limits_of_the_reference(tmp_path):
 def test_the_profile_is_registered_beside_those_of_chat():
     assert LOG_PROFILES == ("log",)
     assert "log" not in PROFILES
-    assert get_profile("log@1").titles["reaction"] == "L4 rework and routing"
+    assert get_feature_profile("log@1").titles["reaction"] == "L4 rework and routing"
     assert get_specs("log") is SPECS
     names = [spec.name for spec in SPECS]
     assert len(set(names)) == len(names)

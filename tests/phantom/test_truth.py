@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from usi.errors import NotScorable, UsageError
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import derive
 from usi.phantom import (
     Rate,
@@ -70,7 +70,7 @@ def test_the_people_have_the_published_rates():
 
 
 def _large_draw(spec, profile, blocks=8, size=10_000):
-    profile = get_profile(profile)
+    profile = get_feature_profile(profile)
     frames = []
     for block in range(blocks):
         tasks = sample_tasks(size, seed=700 + block)

@@ -12,7 +12,7 @@ from simulate.tiny import TinyDomain, setting
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.calls import Runtime
 from usi.simulate.questions import published_instrument
-from usi.simulate.runner import Plan, Run, Summary, make_cells
+from usi.simulate.runner import Run, RunPlan, Summary, make_cells
 from usi.simulate.users.scripted import ScriptedUsers
 
 EPISODES = 200
@@ -26,11 +26,11 @@ class Slow(ScriptedUsers):
         return super().new(*arguments)
 
 
-def plan(folder: Path, *, slow: bool = False) -> Plan:
+def plan(folder: Path, *, slow: bool = False) -> RunPlan:
     domain = TinyDomain(count=50)
     fixed = setting(domain, OracleAgents(shirk=0.3, miss=0.2), instrument=published_instrument())
     kind = Slow if slow else ScriptedUsers
-    return Plan("varied", kind(None), make_cells(domain.tasks, runs=4), fixed, folder)
+    return RunPlan("varied", kind(None), make_cells(domain.tasks, runs=4), fixed, folder)
 
 
 def run(folder: Path, *, slow: bool = False) -> Summary:

@@ -15,7 +15,7 @@ from usi import score
 from usi.loading import open_sessions
 from usi.simulate.calls import Runtime
 from usi.simulate.client import ModelSettings
-from usi.simulate.runner import Plan, Run, make_cells
+from usi.simulate.runner import Run, RunPlan, make_cells
 from usi.simulate.users.model import ModelUsers
 from usi.simulate.users.scripted import ScriptedUsers
 
@@ -49,8 +49,8 @@ def test_a_real_small_model_talks_and_is_scored(endpoint: str, tmp_path: Path) -
         timeout=600,
     )
     plans = [
-        Plan("gemma", ModelUsers(model), cells, fixed, tmp_path, concurrency=1),
-        Plan("people", ScriptedUsers(None), cells, fixed, tmp_path),
+        RunPlan("gemma", ModelUsers(model), cells, fixed, tmp_path, concurrency=1),
+        RunPlan("people", ScriptedUsers(None), cells, fixed, tmp_path),
     ]
     for plan in plans:
         with Run(plan) as running:

@@ -27,9 +27,9 @@ from usi.simulate.calls import Budget, Cache, Ledger, Runtime
 from usi.simulate.client import ModelSettings
 from usi.simulate.faults import EpisodeFault, Refused
 from usi.simulate.runner import (
-    Plan,
     Run,
     RunLog,
+    RunPlan,
     Summary,
     choose_tasks,
     decode_line,
@@ -42,13 +42,13 @@ from usi.simulate.users.scripted import PRESETS, ScriptedUsers
 PLAIN = ScriptedUsers(PRESETS["plain"])
 
 
-def small(folder: Path, users: Any = PLAIN, *, runs: int = 2, **more: Any) -> Plan:
+def small(folder: Path, users: Any = PLAIN, *, runs: int = 2, **more: Any) -> RunPlan:
     domain = TinyDomain()
     fixed = more.pop("fixed", None) or setting(domain)
-    return Plan("mine", users, make_cells(domain.tasks, runs=runs), fixed, folder, **more)
+    return RunPlan("mine", users, make_cells(domain.tasks, runs=runs), fixed, folder, **more)
 
 
-def go(plan: Plan, runtime: Runtime | None = None) -> Summary:
+def go(plan: RunPlan, runtime: Runtime | None = None) -> Summary:
     with Run(plan) as running:
         return running.go(runtime or Runtime(first_wait=0.01))
 
@@ -123,7 +123,7 @@ def test_a_crossed_design_is_seen_by_passk(tmp_path: Path) -> None:
     assert {(c.user_seed, c.agent_seed) for c in cells} == {
         (u, a) for u in (1, 2, 3) for a in (1, 2)
     }
-    plan = Plan("mine", ScriptedUsers(None), cells, fixed, tmp_path, "crossed")
+    plan = RunPlan("mine", ScriptedUsers(None), cells, fixed, tmp_path, "crossed")
     go(plan)
     found = pass_k(read_outcomes([plan.output]), (1, 2), replicates=200)
     assert found.crossed is not None

@@ -15,7 +15,7 @@ from usi.scoring.agents import fingerprints, require_same_agent
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.calls import Runtime
-from usi.simulate.runner import Plan, Run, make_cells
+from usi.simulate.runner import Run, RunPlan, make_cells
 from usi.simulate.users.scripted import ScriptedUsers
 
 
@@ -23,7 +23,7 @@ def made(folder: Path, label: str, agent: OracleAgents, seed: int = 0) -> Path:
     domain = TinyDomain(count=24)
     fixed = replace(setting(domain, agent), agent_name=fingerprint(agent, domain))
     cells = make_cells(domain.tasks, runs=2)
-    plan = Plan(label, ScriptedUsers(None, seed), cells, fixed, folder)
+    plan = RunPlan(label, ScriptedUsers(None, seed), cells, fixed, folder)
     with Run(plan) as running:
         running.go(Runtime())
     return plan.output

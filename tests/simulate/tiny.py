@@ -8,7 +8,7 @@ from typing import Any
 
 from usi.simulate.agents.oracle import OracleAgents
 from usi.simulate.episode import Setting
-from usi.simulate.protocol import Action, Finding, Grade, Message, Task
+from usi.simulate.protocol import Action, Grade, Message, Mismatch, Task
 
 TOOL = {
     "type": "function",
@@ -63,7 +63,7 @@ class TinyDomain:
     def grade(self, task: Task, state: Any, messages: Sequence[Message]) -> Grade:
         if state.total == int(task.id[1:]):
             return Grade(1, "full")
-        return Grade(0, "failure", triage=(Finding("missing_write", "counter"),))
+        return Grade(0, "failure", triage=(Mismatch("missing_write", "counter"),))
 
     def oracle_actions(self, task: Task) -> list[Action]:
         n = int(task.id[1:])

@@ -9,7 +9,7 @@ from helpers import ROOT
 from study import page, real
 
 from usi.audit.gauntlet import Trial
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 
 
 def trial(name: str, verdict: str, *against: str, low: float = 90.0, high: float = 100.0) -> Trial:
@@ -80,7 +80,7 @@ def test_cells_of_the_page() -> None:
 def test_numbers_of_an_earlier_profile_are_named_on_the_page() -> None:
     results = json.loads((ROOT / "docs" / "validation.json").read_text(encoding="utf-8"))
     kinds = list(results["studies"])
-    tag = get_profile("robust").tag
+    tag = get_feature_profile("robust").tag
     old = page.render({**results, "profiles": dict.fromkeys(kinds, "robust@1")})
     assert f"until `make study` has run again: {', '.join(kinds)}." in old
     new = page.render({**results, "profiles": dict.fromkeys(kinds, tag)})

@@ -172,10 +172,10 @@ def _alike(sessions: Sequence[Session], count: int, rng: random.Random) -> list[
     import numpy as np
 
     from usi.extraction.extract import extract_table
-    from usi.extraction.profile import get_profile
+    from usi.extraction.profile import get_feature_profile
     from usi.extraction.table import derive
 
-    profile = get_profile("robust")
+    profile = get_feature_profile("robust")
     frame = extract_table(sessions, profile="robust", side="human").frame
     table = derive(frame, profile.specs, without_denominator=profile.without_denominator)
     values = table.fill_null(0).to_numpy().astype(float)

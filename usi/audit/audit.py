@@ -26,7 +26,7 @@ from usi.audit.gauntlet import (
     simulator_sessions,
     table_of,
 )
-from usi.corpora.resolve import Reference
+from usi.corpora.resolve import Corpus
 from usi.errors import InputError, UsageError
 from usi.options import LoadOptions
 from usi.records import Session
@@ -99,7 +99,7 @@ class Audit:
 
 
 def read_corpus(
-    reference: Reference, options: LoadOptions | None = None, *, group: str = "task"
+    reference: Corpus, options: LoadOptions | None = None, *, group: str = "task"
 ) -> People:
     """The people of a corpus: sessions with texts, and the task of each by the key rules.
 

@@ -35,7 +35,7 @@ BASE = ("typer", "rich", "pydantic", "msgspec", "numpy", "polars", "pandas", "py
 
 
 @dataclass(frozen=True)
-class Finding:
+class SetupCheck:
     """One thing looked at: its state, and what to do where something is to be done."""
 
     state: State
@@ -48,55 +48,57 @@ class Finding:
         return asdict(self)
 
 
-def diagnose(start: Path | None = None) -> list[Finding]:
+def diagnose(start: Path | None = None) -> list[SetupCheck]:
     """Everything that was looked at, in the order to read it."""
     return [*_installed(), *_extras(), *_profiles(), *_workspace(start)]
 
 
-def _installed() -> Iterator[Finding]:
+def _installed() -> Iterator[SetupCheck]:
     new_enough = sys.version_info >= (3, 11)
-    yield Finding(
+    yield SetupCheck(
         "ok" if new_enough else "wrong",
         "Python",
         platform.python_version(),
         "" if new_enough else "usi needs Python 3.11 or newer",
     )
-    yield Finding("ok", "usi", __version__)
+    yield SetupCheck("ok", "usi", __version__)
     for name in BASE:
         try:
-            yield Finding("ok", name, metadata.version(name))
+            yield SetupCheck("ok", name, metadata.version(name))
         except metadata.PackageNotFoundError:
-            yield Finding("wrong", name, "not installed", "install usi again with its dependencies")
+            yield SetupCheck(
+                "wrong", name, "not installed", "install usi again with its dependencies"
+            )
 
 
-def _extras() -> Iterator[Finding]:
+def _extras() -> Iterator[SetupCheck]:
     for extra, (module, use) in EXTRAS.items():
         if find_spec(module) is None:
             hint = f"only where you need it: pip install 'usi[{extra}]'"
-            yield Finding("absent", f"extra {extra}", f"{use} (optional)", hint)
+            yield SetupCheck("absent", f"extra {extra}", f"{use} (optional)", hint)
         else:
-            yield Finding("ok", f"extra {extra}", f"{use}: {module} {_version(module)}")
+            yield SetupCheck("ok", f"extra {extra}", f"{use}: {module} {_version(module)}")
 
 
-def _profiles() -> Iterator[Finding]:
+def _profiles() -> Iterator[SetupCheck]:
     from usi.scoring.profiles import default_profile, profile_names
 
     names = profile_names()
-    yield Finding("ok", "profiles", f"{', '.join(names)} (default {default_profile()})")
+    yield SetupCheck("ok", "profiles", f"{', '.join(names)} (default {default_profile()})")
 
 
-def _workspace(start: Path | None) -> Iterator[Finding]:
+def _workspace(start: Path | None) -> Iterator[SetupCheck]:
     from usi.cli.settings import find_workspace
 
     try:
         workspace = find_workspace(start)
     except UsiError as error:
-        yield Finding("wrong", "settings", str(error), "mend the file; the keys stand in docs")
+        yield SetupCheck("wrong", "settings", str(error), "mend the file; the keys stand in docs")
         return
     if workspace.file is None:
-        yield Finding("absent", "workspace", "no usi.toml here or above", "make one: usi init")
+        yield SetupCheck("absent", "workspace", "no usi.toml here or above", "make one: usi init")
     else:
-        yield Finding("ok", "settings", str(workspace.file))
+        yield SetupCheck("ok", "settings", str(workspace.file))
     corpora = workspace.root / "human_corpus"
     names = sorted(
         entry.name
@@ -107,9 +109,9 @@ def _workspace(start: Path | None) -> Iterator[Finding]:
         files = [path for path in (corpora / name).rglob("*") if path.is_file()]
         state: State = "ok" if files else "wrong"
         hint = "" if files else "put transcripts into it, or remove the folder"
-        yield Finding(state, f"human reference {name}", f"{len(files)} files", hint)
+        yield SetupCheck(state, f"human reference {name}", f"{len(files)} files", hint)
     if not names:
-        yield Finding(
+        yield SetupCheck(
             "absent",
             "human references",
             "none under human_corpus/",
@@ -117,7 +119,7 @@ def _workspace(start: Path | None) -> Iterator[Finding]:
         )
     human = workspace.settings.of("score").get("human")
     if human and human not in names and not Path(workspace.path(human)).exists():
-        yield Finding(
+        yield SetupCheck(
             "wrong",
             "settings score.human",
             f"{human!r} is neither a path nor a name under human_corpus/",

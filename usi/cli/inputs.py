@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from usi.errors import UsageError
 
 if TYPE_CHECKING:
-    from usi.corpora.resolve import Reference
+    from usi.corpora.resolve import Corpus
 
 
-def people_with_sessions(human: str) -> Reference:
+def people_with_sessions(human: str) -> Corpus:
     """A human reference of which single sessions are needed.
 
     Raises
@@ -28,7 +28,7 @@ def people_with_sessions(human: str) -> Reference:
     return resolve(human)
 
 
-def named_corpus(files: Sequence[str]) -> Reference | None:
+def named_corpus(files: Sequence[str]) -> Corpus | None:
     """The corpus that a single argument names, by its name, a part, or a folder with a manifest."""
     from usi.corpora.manifest import MANIFEST
     from usi.corpora.resolve import corpus_names, resolve

@@ -158,11 +158,11 @@ def features(
             writers[path] = _copy(kept) if form == table else _values(kept, write_values)
         report_files.write_all(writers)
         if not forms:
-            from usi.extraction.profile import get_profile
+            from usi.extraction.profile import get_feature_profile
             from usi.extraction.table import values_of
 
             for block in read_blocks(kept):
-                out(values_of(block, get_profile("log")).write_ndjson())
+                out(values_of(block, get_feature_profile("log")).write_ndjson())
     note(f"{rows:,} cases of {run.notes.events:,} events, {run.settings}", quiet=delivery.quiet)
     for path in forms:
         note(f"written: {path}", quiet=delivery.quiet)

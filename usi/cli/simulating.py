@@ -17,11 +17,11 @@ from usi.report.text import printable
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.calls import Budget, Cache, Ledger, Runtime, Usage
 from usi.simulate.candidates import USER_KINDS, Table, describe, label_of, read_agent, read_users
-from usi.simulate.cost import estimate, unpriced
+from usi.simulate.cost import estimate_costs, unpriced
 from usi.simulate.domains import load_domain
 from usi.simulate.episode import MAX_STEPS, MAX_TURNS, Setting
 from usi.simulate.questions import read_instrument, survey_file
-from usi.simulate.runner import Plan, Run, Summary, choose_tasks, make_cells
+from usi.simulate.runner import Run, RunPlan, Summary, choose_tasks, make_cells
 from usi.simulate.sessions import SURVEYS, write_whole
 from usi.simulate.user import UserFactory
 
@@ -133,7 +133,7 @@ def run(request: Request) -> None:
         out(json.dumps([_summary(s) for s in summaries], indent=2) + "\n")
 
 
-def _plans(request: Request, setting: Setting) -> list[Plan]:
+def _plans(request: Request, setting: Setting) -> list[RunPlan]:
     cells = make_cells(
         choose_tasks(setting.domain, request.tasks),
         runs=request.runs,
@@ -147,14 +147,14 @@ def _plans(request: Request, setting: Setting) -> list[Plan]:
         design += f", {request.agent_seeds or 1} agent seeds"
     if request.name and len(request.simulators) > 1:
         raise UsageError("--name names one simulator; run them one by one")
-    plans: list[Plan] = []
+    plans: list[RunPlan] = []
     for text in request.simulators:
         label, users = read_users(text, domain=setting.domain.name)
         label = label_of(simulator_label(request.name)) if request.name else label
         if label in {plan.label for plan in plans}:
             raise UsageError(f"two simulators are called {label!r}: run one of them with --name")
         plans.append(
-            Plan(
+            RunPlan(
                 label,
                 users,
                 cells,
@@ -182,10 +182,10 @@ def _check_prices(calls: CallOptions, users: Sequence[UserFactory], setting: Set
         )
 
 
-def _dry(request: Request, plans: Sequence[Plan]) -> dict[str, Any]:
+def _dry(request: Request, plans: Sequence[RunPlan]) -> dict[str, Any]:
     rows = []
     for plan in plans:
-        parties = estimate(plan.users, plan.setting, len(plan.cells), survey=request.survey)
+        parties = estimate_costs(plan.users, plan.setting, len(plan.cells), survey=request.survey)
         costs = [party.cost for party in parties]
         rows.append(
             {

@@ -26,7 +26,7 @@ STDIN = "-"
 
 
 @dataclass(frozen=True)
-class Reference:
+class Corpus:
     """A human reference on disk.
 
     Attributes
@@ -113,7 +113,7 @@ def corpus_folder(name: str, *, start: Path | None = None) -> Path:
     raise InputError(_not_found(name, corpus_names(start)), file=name)
 
 
-def resolve(corpus: str | Path, *, start: Path | None = None, held_out: bool = False) -> Reference:
+def resolve(corpus: str | Path, *, start: Path | None = None, held_out: bool = False) -> Corpus:
     """Find a reference.
 
     Parameters
@@ -135,7 +135,7 @@ def resolve(corpus: str | Path, *, start: Path | None = None, held_out: bool = F
     """
     path = Path(corpus)
     if str(corpus) == STDIN:
-        return Reference(name="stdin", paths=(path,))
+        return Corpus(name="stdin", paths=(path,))
     if path.exists():
         return _from_path(path, None)
     name, at, part = str(corpus).rpartition("@")
@@ -157,7 +157,7 @@ def _not_found(name: str, known: tuple[str, ...]) -> str:
     return f"there is no such file or folder, nor a {FOLDER}/{name[:80]}/{hint}{listed}"
 
 
-def _from_path(path: Path, part: str | None) -> Reference:
+def _from_path(path: Path, part: str | None) -> Corpus:
     home = path if path.is_dir() else path.parent
     manifest = home / MANIFEST
     data = read_manifest(manifest) if manifest.is_file() else Manifest()
@@ -170,7 +170,7 @@ def _from_path(path: Path, part: str | None) -> Reference:
     default = path.resolve().name if path.is_dir() else simulator_label(path.name)
     name = data.name or default
     chosen = choose_part(home, data, part, file=str(manifest))
-    return Reference(
+    return Corpus(
         name=f"{name}@{part}" if part else name,
         paths=paths,
         surveys=surveys,

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from usi.corpora.manifest import DATASHEET, MANIFEST, Frozen, LoadKeys, Manifest, datasheet, to_toml
-from usi.corpora.resolve import FOLDER, SURVEYS, Reference, resolve
+from usi.corpora.resolve import FOLDER, SURVEYS, Corpus, resolve
 from usi.errors import InputError, UsageError
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import SessionTable
 from usi.loading.paths import is_beside_data
 from usi.provenance.record import sha256_file
@@ -49,7 +49,7 @@ def frozen_set(table: SessionTable) -> Frozen:
     """The features that these people can be scored with, as the manifest fixes them."""
     from usi.scoring.robust.reference import reference
 
-    own = get_profile(PROFILE)
+    own = get_feature_profile(PROFILE)
     ref = reference(table.frame, own.specs)
     names = tuple(s.name for s in ref.specs if s.scored and ref.verdicts[s.name].reason is None)
     return Frozen(profile=own.tag, features=names)
@@ -147,7 +147,7 @@ def _is_ours(name: str) -> bool:
     return "/" not in name and name.lower().endswith((".md", "manifest.toml", "split.toml"))
 
 
-def _reference(folder: Path, facts: Manifest) -> Reference:
+def _reference(folder: Path, facts: Manifest) -> Corpus:
     write_manifest(folder, facts)
     return resolve(folder)
 

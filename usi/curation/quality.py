@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from usi.corpora.quality import SessionQuality, look, plain
-from usi.corpora.resolve import Reference
+from usi.corpora.resolve import Corpus
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.options import ScoreOptions
 from usi.reasons import NO_SHARED_BATCHES, Reason
 from usi.scoring.people import PROFILE, counts_of, read_people_of, sessions_of
@@ -80,7 +80,7 @@ class Quality:
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-def quality(given: Reference) -> Quality:
+def quality(given: Corpus) -> Quality:
     """Judge a corpus; nothing of its held-out part is looked at.
 
     Raises
@@ -90,7 +90,7 @@ def quality(given: Reference) -> Quality:
     """
     side = read_people_of(given)
     table = side.tables[""]
-    ref = reference(table.frame, get_profile(PROFILE).specs)
+    ref = reference(table.frame, get_feature_profile(PROFILE).specs)
     specs = ref.specs
     inside = set(table.frame["session_id"].to_list())
     trouble = look(
@@ -151,7 +151,7 @@ def _halves(frame: pl.DataFrame) -> tuple[dict[str, Estimate], dict[str, float]]
     left = frame.filter(pl.col("batch").is_in(first))
     right = frame.filter(~pl.col("batch").is_in(first))
     try:
-        ref = reference(right, get_profile(PROFILE).specs)
+        ref = reference(right, get_feature_profile(PROFILE).specs)
         runs = left.with_columns(run=pl.col("batch").cast(pl.String))
         result = study(ref, runs, own, pool=pool_of(ScoreOptions().difficulty))
     except NotScorable as error:

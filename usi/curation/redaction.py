@@ -9,7 +9,7 @@ from typing import Any
 from usi.corpora.redact import Redactor
 from usi.corpora.resolve import resolve
 from usi.extraction.extract import extract_table
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.loading import open_sessions
 from usi.options import LoadOptions
 from usi.records import Session
@@ -56,7 +56,7 @@ class Compared:
         self.read += len(block)
         for sums, sessions in zip(self._sums, (block, done), strict=True):
             values = extract_table(sessions, profile=PROFILE, side="human").values()
-            for spec in get_profile(PROFILE).specs:
+            for spec in get_feature_profile(PROFILE).specs:
                 column = values[spec.name].drop_nulls()
                 own = sums.setdefault(spec.name, [0.0, 0.0])
                 own[0] += float(column.sum() or 0.0)

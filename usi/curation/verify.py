@@ -20,7 +20,7 @@ State = Literal["ok", "note", "wrong"]
 
 
 @dataclass(frozen=True)
-class Finding:
+class CorpusCheck:
     """One thing that was looked at."""
 
     state: State
@@ -32,7 +32,7 @@ class Finding:
         return asdict(self)
 
 
-def verify(home: Path, *, as_of: str | None = None) -> list[Finding]:
+def verify(home: Path, *, as_of: str | None = None) -> list[CorpusCheck]:
     """Look at everything that a manifest says.
 
     Parameters
@@ -44,52 +44,54 @@ def verify(home: Path, *, as_of: str | None = None) -> list[Finding]:
 
     Returns
     -------
-    list of Finding
+    list of CorpusCheck
         In reading order; any of state ``wrong`` means that the corpus is not what it says.
     """
     path = home / MANIFEST
     if not path.is_file():
         text = f"there is no {MANIFEST}; make the corpus with: usi corpus add FILES --name NAME"
-        return [Finding("wrong", "manifest", text)]
+        return [CorpusCheck("wrong", "manifest", text)]
     try:
         manifest = read_manifest(path)
     except UsiError as error:
-        return [Finding("wrong", "manifest", str(error))]
-    found = [Finding("ok", "manifest", f"schema {manifest.schema_}, version {manifest.version}")]
+        return [CorpusCheck("wrong", "manifest", str(error))]
+    found = [
+        CorpusCheck("ok", "manifest", f"schema {manifest.schema_}, version {manifest.version}")
+    ]
     found += _files(home, manifest)
     found += _content(home, manifest)
     found += _terms(home, manifest, as_of)
     return found
 
 
-def _files(home: Path, manifest: Manifest) -> list[Finding]:
+def _files(home: Path, manifest: Manifest) -> list[CorpusCheck]:
     if not manifest.sha256:
-        return [Finding("wrong", "files", "the manifest holds no hashes ([sha256])")]
+        return [CorpusCheck("wrong", "files", "the manifest holds no hashes ([sha256])")]
     found = []
     for name, digest in manifest.sha256.items():
         path = home / name
         if not path.is_file():
-            found.append(Finding("wrong", name, "is missing"))
+            found.append(CorpusCheck("wrong", name, "is missing"))
         elif not path.resolve().is_relative_to(home.resolve()):
-            found.append(Finding("wrong", name, "is a link that leads out of the folder"))
+            found.append(CorpusCheck("wrong", name, "is a link that leads out of the folder"))
         elif sha256_file(path) != digest:
-            found.append(Finding("wrong", name, "has changed: the manifest has another hash"))
+            found.append(CorpusCheck("wrong", name, "has changed: the manifest has another hash"))
         else:
-            found.append(Finding("ok", name, f"sha256 {digest[:12]}"))
+            found.append(CorpusCheck("ok", name, f"sha256 {digest[:12]}"))
     found += [
-        Finding("wrong", name, "is not in the manifest")
+        CorpusCheck("wrong", name, "is not in the manifest")
         for name in hashes(home)
         if name not in manifest.sha256
     ]
     return found
 
 
-def _content(home: Path, manifest: Manifest) -> list[Finding]:
+def _content(home: Path, manifest: Manifest) -> list[CorpusCheck]:
     try:
         reference = resolve(home)
         side = read_people_of(replace(reference, part=None))
     except UsiError as error:
-        return [Finding("wrong", "content", str(error))]
+        return [CorpusCheck("wrong", "content", str(error))]
     frame = side.tables[""].frame
     counts = counts_of(side.tables[""])
     found = _counts(manifest.counts, counts)
@@ -103,14 +105,14 @@ def _content(home: Path, manifest: Manifest) -> list[Finding]:
         text = f"by {split.by}: {sizes}"
         if missing or column.null_count():
             text += f"; {missing + column.null_count()} units are in no part: split again"
-        found.append(Finding(state, "split", text))
+        found.append(CorpusCheck(state, "split", text))
     return found
 
 
-def _counts(said: Counts | None, counted: Counts) -> list[Finding]:
+def _counts(said: Counts | None, counted: Counts) -> list[CorpusCheck]:
     words = ", ".join(f"{name} {value:,}" for name, value in counted.model_dump().items() if value)
     if said is None:
-        return [Finding("note", "counts", f"the manifest has none; counted: {words}")]
+        return [CorpusCheck("note", "counts", f"the manifest has none; counted: {words}")]
     odd = [
         f"{name}: {want:,} in the manifest, {got:,} in the files"
         for (name, want), got in zip(
@@ -118,24 +120,30 @@ def _counts(said: Counts | None, counted: Counts) -> list[Finding]:
         )
         if want != got
     ]
-    return [Finding("wrong", "counts", "; ".join(odd)) if odd else Finding("ok", "counts", words)]
+    return [
+        CorpusCheck("wrong", "counts", "; ".join(odd))
+        if odd
+        else CorpusCheck("ok", "counts", words)
+    ]
 
 
-def _terms(home: Path, manifest: Manifest, as_of: str | None) -> list[Finding]:
+def _terms(home: Path, manifest: Manifest, as_of: str | None) -> list[CorpusCheck]:
     found = []
     if manifest.licence:
-        found.append(Finding("ok", "licence", manifest.licence))
+        found.append(CorpusCheck("ok", "licence", manifest.licence))
     else:
-        found.append(Finding("note", "licence", "none is named: nobody else may use the corpus"))
+        found.append(
+            CorpusCheck("note", "licence", "none is named: nobody else may use the corpus")
+        )
     if manifest.expires is not None:
         gone = as_of is not None and manifest.expired(as_of)
         text = f"expires {manifest.expires}" + (f": expired on {as_of}" if gone else "")
-        found.append(Finding("wrong" if gone else "ok", "expiry", text))
+        found.append(CorpusCheck("wrong" if gone else "ok", "expiry", text))
     sheet = home / DATASHEET
     if not sheet.is_file():
-        found.append(Finding("note", "datasheet", f"there is no {DATASHEET}"))
+        found.append(CorpusCheck("note", "datasheet", f"there is no {DATASHEET}"))
     else:
         places = left_to_fill(sheet.read_text(encoding="utf-8"))
         state: State = "note" if places else "ok"
-        found.append(Finding(state, "datasheet", f"{places} places to fill in"))
+        found.append(CorpusCheck(state, "datasheet", f"{places} places to fill in"))
     return found

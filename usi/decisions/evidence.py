@@ -31,7 +31,7 @@ _TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
-class Evidence:
+class SimulatorTerms:
     """What the paired verbs need of one simulator of one scorecard.
 
     Attributes
@@ -111,9 +111,9 @@ def pick_simulator(card: Scorecard, name: str | None, file: str) -> SimulatorCar
     return card.simulators[names.index(name)]
 
 
-def load_evidence(
+def load_terms(
     scorecard: str | Path, simulator: str | None = None, *, card: Scorecard | None = None
-) -> Evidence:
+) -> SimulatorTerms:
     """Read a scorecard and its per-task sums, and rebuild the terms of one simulator.
 
     Raises
@@ -123,12 +123,12 @@ def load_evidence(
     """
     card = Scorecard.read(scorecard) if card is None else card
     chosen = pick_simulator(card, simulator, str(scorecard))
-    return evidence_of(card, chosen, read_sidecar(scorecard, card), path=str(scorecard))
+    return terms_of(card, chosen, read_sidecar(scorecard, card), path=str(scorecard))
 
 
-def evidence_of(
+def terms_of(
     card: Scorecard, simulator: SimulatorCard, table: pl.DataFrame, *, path: str
-) -> Evidence:
+) -> SimulatorTerms:
     """Rebuild terms from the table of per-task sums; they must give the scorecard's values."""
     import polars as pl
 
@@ -166,7 +166,7 @@ def evidence_of(
         if name in simulator.components and simulator.components[name].ok
     }
     _check(simulator, terms, path)
-    return Evidence(path, card, simulator, tuple(units_s), _digest(human), terms)
+    return SimulatorTerms(path, card, simulator, tuple(units_s), _digest(human), terms)
 
 
 def _bins(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def _check(simulator: SimulatorCard, terms: dict[str, Terms], path: str) -> None
             )
 
 
-def require_comparable(a: Evidence, b: Evidence, *, runs: bool) -> list[str]:
+def require_comparable(a: SimulatorTerms, b: SimulatorTerms, *, runs: bool) -> list[str]:
     """Refuse two scorecards whose numbers can't be compared; return what still differs.
 
     Parameters

@@ -31,7 +31,7 @@ import numpy as np
 from usi.decisions.admission import scored_on
 from usi.decisions.bounds import ALPHA, quantile
 from usi.decisions.checks import parse_date
-from usi.decisions.evidence import Evidence, load_evidence, require_comparable
+from usi.decisions.evidence import SimulatorTerms, load_terms, require_comparable
 from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
 from usi.scoring.robust.bounds import tidy
@@ -215,7 +215,7 @@ _STATES: dict[str, State] = {
 }
 
 
-def smallest_margins(new: Evidence, old: Evidence) -> str:
+def smallest_margins(new: SimulatorTerms, old: SimulatorTerms) -> str:
     """Sentence with the smallest margins that this design can certify."""
     found = changes(old.terms, new.terms)
     if all(change.noise == 0 and change.distance == 0 for change in found.values()):
@@ -228,8 +228,8 @@ def smallest_margins(new: Evidence, old: Evidence) -> str:
 
 
 def regression_checks(
-    new: Evidence,
-    old: Evidence,
+    new: SimulatorTerms,
+    old: SimulatorTerms,
     *,
     word: str = "baseline",
     index_margin: float = INDEX_MARGIN,
@@ -297,14 +297,14 @@ def version_checks(
     """Checks against baseline and anchor, and notes on the age of both."""
     checks: list[Check] = []
     notes: list[str] = []
-    new = load_evidence(scorecard, simulator, card=card)
+    new = load_terms(scorecard, simulator, card=card)
     for word, path in (("baseline", baseline), ("anchor", anchor)):
         if path is None:
             continue
         old_card = Scorecard.read(path)
         names = [part.name for part in old_card.simulators]
         same = new.simulator.name if new.simulator.name in names else None
-        old = load_evidence(path, same, card=old_card)
+        old = load_terms(path, same, card=old_card)
         checks += regression_checks(
             new, old, word=word, index_margin=index_margin, component_margin=component_margin
         )

@@ -14,8 +14,8 @@ import numpy as np
 from usi.decisions.admission import Admission, Found, admissions, find_records
 from usi.decisions.compare import Difference, judged, paired_differences
 from usi.decisions.evidence import (
-    Evidence,
-    load_evidence,
+    SimulatorTerms,
+    load_terms,
     pick_simulator,
     require_comparable,
     sidecar_path,
@@ -66,7 +66,7 @@ class Entry:
     doubts: tuple[str, ...] = ()
 
 
-def entry_of(found: Evidence, records: Found, as_of: str | None) -> Entry:
+def entry_of(found: SimulatorTerms, records: Found, as_of: str | None) -> Entry:
     """Collect what stands beside the place of one simulator.
 
     Parameters
@@ -192,7 +192,7 @@ def rank_files(
         Day that expiry of admissions counts to, ``YYYY-MM-DD``; without it, it is only told.
     """
     records = find_records(paths)
-    groups: list[list[Evidence]] = []
+    groups: list[list[SimulatorTerms]] = []
     left_out: list[tuple[str, str]] = []
     for file in find_scorecards(paths):
         card = Scorecard.read(file)
@@ -210,7 +210,7 @@ def rank_files(
                 left_out.append((label, str(simulator.index.reason or NOT_ASSESSED())))
                 continue
             try:
-                found = load_evidence(file, simulator.name, card=card)
+                found = load_terms(file, simulator.name, card=card)
             except InputError as error:
                 left_out.append((label, error.message))
                 continue
@@ -226,7 +226,7 @@ def rank_files(
     return Rankings(boards, tuple(left_out), tuple(notes), as_of)
 
 
-def _into(groups: list[list[Evidence]], found: Evidence) -> None:
+def _into(groups: list[list[SimulatorTerms]], found: SimulatorTerms) -> None:
     for group in groups:
         try:
             require_comparable(group[0], found, runs=True)
@@ -238,7 +238,7 @@ def _into(groups: list[list[Evidence]], found: Evidence) -> None:
     groups.append([found])
 
 
-def _names(group: Sequence[Evidence]) -> list[str]:
+def _names(group: Sequence[SimulatorTerms]) -> list[str]:
     """Simulator names, with the file where a name stands twice."""
     plain = [found.simulator.name for found in group]
     return [
@@ -248,7 +248,7 @@ def _names(group: Sequence[Evidence]) -> list[str]:
 
 
 def _board(
-    group: Sequence[Evidence],
+    group: Sequence[SimulatorTerms],
     alpha: float,
     records: Found,
     as_of: str | None,
@@ -326,8 +326,8 @@ def compare_files(
     synthetic = card_a.synthetic or card_b.synthetic
     robust = all(card.profile.startswith("robust") for card in (card_a, card_b))
     if robust and all(sidecar_path(p).is_file() for p in (a, b)):
-        first = load_evidence(a, one.name, card=card_a)
-        second = load_evidence(b, two.name, card=card_b)
+        first = load_terms(a, one.name, card=card_a)
+        second = load_terms(b, two.name, card=card_b)
         notes += [f"differs: {line}" for line in require_comparable(first, second, runs=False)]
         rows = list(paired_differences(first.terms, second.terms))
         rows += [row for row in _unpaired(one, two) if row.name == "survey"]

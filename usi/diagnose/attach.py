@@ -27,7 +27,7 @@ from usi.diagnose.telltales import telltales
 from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
 from usi.estimate import Estimate
 from usi.extraction.content import SAID, Names
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import derive
 from usi.scoring.columns import CONTENT
@@ -109,7 +109,7 @@ def compared_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
     where the tasks differ."""
     return tuple(
         spec
-        for spec in get_profile(profile).specs
+        for spec in get_feature_profile(profile).specs
         if spec.scored
         and not spec.harness
         and spec.dimension in DIMENSIONS
@@ -119,7 +119,9 @@ def compared_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
 
 def tested_specs(profile: str, design: str | None) -> tuple[FeatureSpec, ...]:
     """Features of the two-sample test: those of `compared_specs`, and style."""
-    style = [s for s in get_profile(profile).specs if s.dimension == "style" and not s.harness]
+    style = [
+        s for s in get_feature_profile(profile).specs if s.dimension == "style" and not s.harness
+    ]
     return (*compared_specs(profile, design), *style)
 
 
@@ -260,7 +262,7 @@ def diagnose(
         Called with (done, total) permutations of each full test.
     """
     human, simulated = _compared(design, human, simulated, column)
-    specs = tuple(spec for spec in get_profile(profile).specs if not spec.harness)
+    specs = tuple(spec for spec in get_feature_profile(profile).specs if not spec.harness)
     every = [sample_of(frame, specs) for frame in (human, simulated)]
     distances = {
         name: feature_distances(every[0].values[:, at], every[1].values[:, at])

@@ -19,7 +19,7 @@ from usi.diagnose.attach import compared_specs, sample_of, scored_sessions
 from usi.diagnose.evidence_files import Deviation, Evidence, EvidenceTurn, Message, Transcript
 from usi.diagnose.marks import MarkedTurn, mark_sessions, spans
 from usi.diagnose.outliers import Picked, pick
-from usi.extraction.profile import Profile, get_profile
+from usi.extraction.profile import FeatureProfile, get_feature_profile
 from usi.extraction.robust.cleaning import content_text
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
@@ -59,7 +59,9 @@ def cut(text: str, most: int) -> tuple[str, int]:
     return (text, 0) if len(text) <= most else (text[:most], len(text) - most)
 
 
-def evidence_turn(session: Shown, turn: MarkedTurn, column: str, profile: Profile) -> EvidenceTurn:
+def evidence_turn(
+    session: Shown, turn: MarkedTurn, column: str, profile: FeatureProfile
+) -> EvidenceTurn:
     """One turn with the characters that make it count for a column."""
     (ranges,) = spans([turn.text], column, profile)
     text, left = cut(turn.text, MOST_CHARACTERS)
@@ -89,7 +91,7 @@ def _before(session: Session, at: int) -> Message | None:
     return None
 
 
-def transcript(kind: str, session: Shown, picked: Picked, profile: Profile) -> Transcript:
+def transcript(kind: str, session: Shown, picked: Picked, profile: FeatureProfile) -> Transcript:
     """A whole session; marks name the features that each turn of the user counts for."""
     by_place = {turn.message: (k, turn) for k, turn in enumerate(session.turns, 1)}
     features = {
@@ -120,7 +122,11 @@ def transcript(kind: str, session: Shown, picked: Picked, profile: Profile) -> T
 
 
 def _user(
-    turn: MarkedTurn, number: int, features: dict[str, str], short: set[str], profile: Profile
+    turn: MarkedTurn,
+    number: int,
+    features: dict[str, str],
+    short: set[str],
+    profile: FeatureProfile,
 ) -> Message:
     columns = [column for column in features if turn.counts.get(column)]
     text, left = cut(turn.text, MOST_CHARACTERS)
@@ -213,7 +219,7 @@ def build_evidence(
     seed
         Of every draw.
     """
-    profile = get_profile(human.profile)
+    profile = get_feature_profile(human.profile)
     people = scored_sessions(human.frame)
     own_frames: dict[str, pl.DataFrame] = {}
     wishes: dict[str, Wish] = {"": Wish(turns=_draw_turns(people, profile, "", seed))}
@@ -301,7 +307,7 @@ def _lot(key: Key, feature: str, seed: int) -> bytes:
 
 
 def _draw_turns(
-    frame: pl.DataFrame, profile: Profile, label: str, seed: int
+    frame: pl.DataFrame, profile: FeatureProfile, label: str, seed: int
 ) -> dict[str, list[Key]]:
     """Sessions to take a turn from, by feature."""
     keys = _rows(frame, label)
@@ -322,7 +328,7 @@ def _draw_turns(
 
 
 def _marked(
-    read: Mapping[Key, Session], wish: Wish, profile: Profile, source: Side
+    read: Mapping[Key, Session], wish: Wish, profile: FeatureProfile, source: Side
 ) -> dict[Key, Shown]:
     keys = [key for key in sorted(wish.keys()) if key in read]
     sessions = [read[key] for key in keys]
@@ -333,7 +339,7 @@ def _marked(
 
 
 def _turns(
-    wish: Wish, marked: Mapping[Key, Shown], profile: Profile
+    wish: Wish, marked: Mapping[Key, Shown], profile: FeatureProfile
 ) -> dict[str, tuple[EvidenceTurn, ...]]:
     found: dict[str, tuple[EvidenceTurn, ...]] = {}
     for spec in profile.specs:

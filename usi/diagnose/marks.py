@@ -15,7 +15,7 @@ import polars as pl
 
 from usi.extraction.kernel import Flat, Gathered, Ints, project
 from usi.extraction.lexicon import load_lexicon
-from usi.extraction.profile import Profile
+from usi.extraction.profile import FeatureProfile
 from usi.extraction.robust.turns import RobustExtra
 from usi.extraction.robust.words import repeated_turns
 from usi.extraction.word_lists import load_word_lists
@@ -63,7 +63,7 @@ class MarkedTurn:
 
 
 def mark_sessions(
-    sessions: Sequence[Session], profile: Profile, source: Side
+    sessions: Sequence[Session], profile: FeatureProfile, source: Side
 ) -> list[tuple[MarkedTurn, ...]]:
     """Turns of each session with what they add to the columns of the session table.
 
@@ -102,7 +102,7 @@ def mark_sessions(
 
 
 def _places(
-    conversations: Sequence[Sequence[Turn]], profile: Profile, source: Side
+    conversations: Sequence[Sequence[Turn]], profile: FeatureProfile, source: Side
 ) -> list[list[int]]:
     """Places of the messages that the profile keeps as turns of the user."""
     single = [
@@ -129,7 +129,9 @@ def _one_by_one(gathered: Gathered) -> Gathered:
     return replace(gathered, user_turns=ones, messages=ones, extra=extra)
 
 
-def spans(texts: Sequence[str], column: str, profile: Profile) -> list[tuple[tuple[int, int], ...]]:
+def spans(
+    texts: Sequence[str], column: str, profile: FeatureProfile
+) -> list[tuple[tuple[int, int], ...]]:
     """Character ranges that make each text count for a column; the whole text without a list."""
     pattern, mask = _patterns(column, profile)
     if pattern is None:
@@ -157,7 +159,7 @@ def spans(texts: Sequence[str], column: str, profile: Profile) -> list[tuple[tup
     return found
 
 
-def _patterns(column: str, profile: Profile) -> tuple[str | None, str | None]:
+def _patterns(column: str, profile: FeatureProfile) -> tuple[str | None, str | None]:
     if profile.name == "tau-usi":
         if column not in TAU_LISTS:
             return None, None

@@ -28,7 +28,7 @@ from usi.extraction.content import (
 from usi.extraction.kernel import Flat, Gathered, Ints, core_counts
 from usi.extraction.language import ENGLISH, known_code, language_of
 from usi.extraction.language_packs import pack_languages, reason_of, word_lists_of
-from usi.extraction.profile import Profile, get_profile
+from usi.extraction.profile import FeatureProfile, get_feature_profile
 from usi.extraction.segment import can_segment, needs_segmenting, segmented
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
 from usi.extraction.table import SessionTable, table_schema
@@ -137,7 +137,7 @@ class TableOptions:
     words: bool = True
 
     def __post_init__(self) -> None:
-        get_profile(self.profile)
+        get_feature_profile(self.profile)
         for name, value in (("side", self.side), ("source", self.cleaning)):
             if value not in SIDES:
                 raise UsageError(f"{name} is {value!r}; it must be one of {', '.join(SIDES)}")
@@ -167,7 +167,7 @@ def extract_tables(
     blocks = list(_blocks(sessions, tables, block, kept))
     found = []
     for place, own in enumerate(tables):
-        profile = get_profile(own.profile)
+        profile = get_feature_profile(own.profile)
         frames = [frames[place] for frames in blocks]
         frame = pl.concat(frames) if frames else pl.DataFrame(schema=table_schema(profile))
         words = kept[place]
@@ -199,7 +199,7 @@ def _frames(
     tables: Sequence[TableOptions],
     kept: Sequence[Kept | None],
 ) -> Iterator[list[pl.DataFrame]]:
-    profiles = [get_profile(own.profile) for own in tables]
+    profiles = [get_feature_profile(own.profile) for own in tables]
     languages = [known_code(own.language) for own in tables]
     seq = 0
     for chunk in chunks:
@@ -234,7 +234,7 @@ def _size(session: Session) -> int:
 
 def _frame(
     sessions: Sequence[Session],
-    profile: Profile,
+    profile: FeatureProfile,
     side: Side,
     source: Side,
     seq: int,
@@ -271,7 +271,7 @@ def _frame(
 
 def _numbers(
     sessions: Sequence[Session],
-    profile: Profile,
+    profile: FeatureProfile,
     source: Side,
     kept: Kept | None,
     language: str = ENGLISH,
@@ -308,7 +308,7 @@ def _words(
 
 def _by_language(
     sessions: Sequence[Session],
-    profile: Profile,
+    profile: FeatureProfile,
     source: Side,
     codes: Sequence[str],
     kept: Kept | None,

@@ -18,7 +18,7 @@ from usi.records import Side, Turn
 
 
 @dataclass(frozen=True)
-class Profile:
+class FeatureProfile:
     """A versioned definition of cleaning and counting; everything else is shared.
 
     Attributes
@@ -67,7 +67,7 @@ class Profile:
     types: Mapping[str, pl.DataType] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     heard: Callable[[Gathered], tuple[Sequence[str], Ints]] | None = None
-    for_language: Callable[[str], Profile] | None = None
+    for_language: Callable[[str], FeatureProfile] | None = None
     lexical_columns: frozenset[str] = frozenset()
     word_columns: frozenset[str] = frozenset()
 
@@ -86,7 +86,7 @@ LOG_PROFILES: tuple[str, ...] = tuple(_LOG_MODULES)
 """Profiles of operational logs: one row a case; `usi.logs.extract` makes the tables."""
 
 
-def get_profile(name: str) -> Profile:
+def get_feature_profile(name: str) -> FeatureProfile:
     """Profile by name, with or without its version (``robust`` or ``robust@2``).
 
     Raises
@@ -98,7 +98,7 @@ def get_profile(name: str) -> Profile:
     modules = {**_MODULES, **_LOG_MODULES}
     if stem not in modules:
         raise unknown_name("profile", name, tuple(modules))
-    profile: Profile = importlib.import_module(modules[stem]).PROFILE
+    profile: FeatureProfile = importlib.import_module(modules[stem]).PROFILE
     if version and version != profile.version:
         raise UsageError(f"profile {stem!r} has version {profile.version} here, not {version}")
     return profile
@@ -106,4 +106,4 @@ def get_profile(name: str) -> Profile:
 
 def get_specs(profile: str) -> tuple[FeatureSpec, ...]:
     """Features of a profile, in the order in which they are shown."""
-    return get_profile(profile).specs
+    return get_feature_profile(profile).specs

@@ -20,7 +20,7 @@ import numpy as np
 
 from usi.extraction.kernel import Flat, Gathered, Ints, repeated_trigram, wide_turns
 from usi.extraction.lexicon import load_lexicon
-from usi.extraction.profile import Profile
+from usi.extraction.profile import FeatureProfile
 from usi.extraction.spec import FeatureSpec
 from usi.records import MISSING, Side, Turn
 
@@ -260,7 +260,7 @@ SPECS: tuple[FeatureSpec, ...] = (
     _rate("pivot_rate", "reaction", "pivot", "turns that change course"),
 )
 
-PROFILE = Profile(
+PROFILE = FeatureProfile(
     name="tau-usi",
     version="1",
     lexicon=load_lexicon("tau19").tag,

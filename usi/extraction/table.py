@@ -21,7 +21,7 @@ import polars as pl
 
 from usi.errors import InputError, UsageError
 from usi.extraction.content import Names, thinned
-from usi.extraction.profile import Profile, get_profile
+from usi.extraction.profile import FeatureProfile, get_feature_profile
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA, SCHEMA_VERSION, FeatureSpec
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ VALUE_KEYS = (
 """Columns before the features in the view for users."""
 
 
-def table_schema(profile: Profile) -> dict[str, pl.DataType]:
+def table_schema(profile: FeatureProfile) -> dict[str, pl.DataType]:
     """Columns and types of a profile's session table, in order."""
     own = {name: profile.types.get(name, pl.Int64()) for name in profile.columns}
     return {**IDENTITY_SCHEMA, **CORE_COUNTS, **own}
@@ -173,7 +173,7 @@ class SessionTable:
 
         Sessions without a user turn and failed runs have nulls and their status.
         """
-        return values_of(self.frame, get_profile(self.profile))
+        return values_of(self.frame, get_feature_profile(self.profile))
 
     def to_pandas(self) -> pd.DataFrame:
         """`values` as a pandas frame; missing numbers are NaN there."""
@@ -238,7 +238,7 @@ class SessionTable:
         return read_table(path)
 
 
-def values_of(frame: pl.DataFrame, profile: Profile) -> pl.DataFrame:
+def values_of(frame: pl.DataFrame, profile: FeatureProfile) -> pl.DataFrame:
     """View for users of any frame with the session table's columns."""
     features = derive(frame, profile.specs, without_denominator=profile.without_denominator)
     return frame.select(VALUE_KEYS).hstack(features)
@@ -274,7 +274,7 @@ def write_stream(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    chosen = get_profile(profile)
+    chosen = get_feature_profile(profile)
     schema = table_schema(chosen)
     metadata = {
         _VERSION_KEY: SCHEMA_VERSION,
@@ -325,7 +325,7 @@ def write_values(table: SessionTable | str | Path, path: str | Path) -> None:
     if suffix not in VALUE_SUFFIXES:
         raise UsageError(f"{path}: features go to {', '.join(VALUE_SUFFIXES)}, not {suffix!r}")
     if isinstance(table, SessionTable):
-        profile, frames = get_profile(table.profile), iter([table.frame])
+        profile, frames = get_feature_profile(table.profile), iter([table.frame])
     else:
         with _opened(table) as (_, profile, _):
             frames = read_blocks(table)
@@ -397,7 +397,7 @@ def _whole(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[tuple[Any, Profile, str]]:
+def _opened(path: str | Path) -> Iterator[tuple[Any, FeatureProfile, str]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -413,7 +413,7 @@ def _opened(path: str | Path) -> Iterator[tuple[Any, Profile, str]]:
         yield file, profile, lexicon
 
 
-def _checked(file: Any, name: str) -> tuple[Profile, str]:
+def _checked(file: Any, name: str) -> tuple[FeatureProfile, str]:
     pairs = file.schema_arrow.metadata or {}
     known = {
         key: pairs[key.encode()].decode("utf-8", "replace")
@@ -429,7 +429,7 @@ def _checked(file: Any, name: str) -> tuple[Profile, str]:
             file=name,
         )
     try:
-        profile = get_profile(known[_PROFILE_KEY])
+        profile = get_feature_profile(known[_PROFILE_KEY])
     except UsageError as error:
         raise InputError(f"{_NOT_OURS}: {error}", file=name) from error
     if known[_LEXICON_KEY] != profile.lexicon:

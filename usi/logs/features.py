@@ -13,7 +13,7 @@ import polars as pl
 
 from usi.errors import UsageError
 from usi.extraction.kernel import Flat, Gathered, Ints
-from usi.extraction.profile import Profile
+from usi.extraction.profile import FeatureProfile
 from usi.extraction.spec import Dimension, FeatureSpec, Kind
 from usi.records import Side, Turn
 
@@ -208,7 +208,7 @@ def _count(_flat: Flat, _gathered: Gathered) -> Mapping[str, Ints]:
     _no_conversation()
 
 
-PROFILE = Profile(
+PROFILE = FeatureProfile(
     name="log",
     version="1",
     lexicon="none",

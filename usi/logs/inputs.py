@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from usi.corpora.resolve import Reference, resolve
+from usi.corpora.resolve import Corpus, resolve
 from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.loading.labels import simulator_label
@@ -59,7 +59,7 @@ class LogSides:
         Label (people: ``""``) -> a sample of its events; empty for session tables.
     """
 
-    reference: Reference
+    reference: Corpus
     people: SideInput
     candidates: SideInput
     traces: dict[str, Traces] = field(default_factory=dict)
@@ -98,7 +98,7 @@ def read_sides(
     people, candidates = SideInput(source="human"), SideInput()
     traces: dict[str, Traces] = {}
     if isinstance(human, SessionTable):
-        reference = Reference("reference", ())
+        reference = Corpus("reference", ())
         people.tables[""] = _checked(human)
     else:
         reference = resolve(human, held_out=options.held_out)

@@ -9,7 +9,7 @@ import polars as pl
 
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable, derive
 from usi.reasons import FEW_PAIRS, ONE_CONSTANT
@@ -61,7 +61,11 @@ class Joint:
 
 def _values(table: SessionTable, column: str) -> pl.DataFrame:
     """Scored features by case; a case with several transcripts has their mean."""
-    specs = [s for s in get_profile(table.profile).specs if s.dimension in DIMENSIONS and s.scored]
+    specs = [
+        s
+        for s in get_feature_profile(table.profile).specs
+        if s.dimension in DIMENSIONS and s.scored
+    ]
     rows = table.frame.filter(pl.col("status") == "ok")
     found = derive(rows, specs, without_denominator=None).cast(pl.Float64)
     keyed = found.with_columns(rows[column].alias("case")).drop_nulls("case")

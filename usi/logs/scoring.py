@@ -14,7 +14,7 @@ import polars as pl
 
 from usi._version import __version__
 from usi.errors import NotScorable, UsageError
-from usi.extraction.profile import get_profile as get_feature_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import SessionTable
 from usi.logs.card import (
     INDEX,

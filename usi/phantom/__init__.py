@@ -1,16 +1,16 @@
 """Synthetic populations with known rates and known defects; never called human.
 
 They test the instrument as a phantom tests a scanner: the demo, the laws, the validation study
-and the benchmarks rest on them. A population is a `PhantomSpec`; `draw` gives a `Plan` of
-sessions; `count_frame` turns a plan into a session table at once, `realise` into sessions with
-texts whose extraction gives exactly the same counts.
+and the benchmarks rest on them. A population is a `PhantomSpec`; `draw` gives
+`DrawnSessions` (what each turn holds); `count_frame` turns them into a session table at once,
+`realise` into sessions with texts whose extraction gives exactly the same counts.
 """
 
 from usi.phantom.blend import blend, collapse, make_independent
 from usi.phantom.build import PhantomFiles, build_phantom
 from usi.phantom.counts import count_frame, phantom_table
 from usi.phantom.crossed import draw_crossed, true_pass_k
-from usi.phantom.plan import Plan, draw, draw_sessions
+from usi.phantom.plan import DrawnSessions, draw, draw_sessions
 from usi.phantom.reading import load_spec, preset_names
 from usi.phantom.realise import realise
 from usi.phantom.simulators import DEMO_SIMULATORS, at_strength, get_simulator, simulator_names
@@ -22,10 +22,10 @@ from usi.phantom.truth import true_rates
 
 __all__ = [
     "DEMO_SIMULATORS",
+    "DrawnSessions",
     "Lengths",
     "PhantomFiles",
     "PhantomSpec",
-    "Plan",
     "Rate",
     "SurveySpec",
     "TaskSet",

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from usi.phantom.plan import Plan, draw
+from usi.phantom.plan import DrawnSessions, draw
 from usi.phantom.reading import load_spec
 from usi.phantom.realise import realise
 from usi.phantom.simulators import DEMO_SIMULATORS, get_simulator
@@ -55,7 +55,7 @@ def _with_surveys(
         yield msgspec.structs.replace(session, survey=survey)
 
 
-def _session_ids(plan: Plan) -> list[str]:
+def _session_ids(plan: DrawnSessions) -> list[str]:
     return [
         plan.tasks.names[task] + ("" if batch == 1 else f"_ann{batch}")
         for task, batch in zip(plan.task.tolist(), plan.replicate.tolist(), strict=True)

@@ -12,7 +12,7 @@ import polars as pl
 
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.phantom.effects import core_counts, profile_counts
-from usi.phantom.plan import Plan
+from usi.phantom.plan import DrawnSessions
 from usi.records import Side
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 
 def identity_columns(
-    plan: Plan, *, side: Side, simulator: str = "", first_seq: int = 0, resolved: bool = True
+    plan: DrawnSessions,
+    *,
+    side: Side,
+    simulator: str = "",
+    first_seq: int = 0,
+    resolved: bool = True,
 ) -> dict[str, pl.Series]:
     """Who and where; with `resolved` also task, run and batch as the key rules give them."""
     tasks = np.array(plan.tasks.names)[plan.task]
@@ -67,7 +72,7 @@ def _series(name: str, values: Any, dtype: pl.DataType, rows: int) -> pl.Series:
 
 
 def count_frame(
-    plan: Plan,
+    plan: DrawnSessions,
     profile: str,
     *,
     side: Side,
@@ -92,9 +97,9 @@ def count_frame(
     """
     from usi.extraction.language import ENGLISH
     from usi.extraction.language_packs import word_lists_of
-    from usi.extraction.profile import get_profile
+    from usi.extraction.profile import get_feature_profile
 
-    chosen = get_profile(profile)
+    chosen = get_feature_profile(profile)
     counts = core_counts(plan) | profile_counts(plan, profile)
     data = identity_columns(
         plan, side=side, simulator=simulator, first_seq=first_seq, resolved=resolved
@@ -111,7 +116,7 @@ def count_frame(
 
 
 def phantom_table(
-    plan: Plan, profile: str, *, side: Side, simulator: str = "", resolved: bool = True
+    plan: DrawnSessions, profile: str, *, side: Side, simulator: str = "", resolved: bool = True
 ) -> SessionTable:
     """The session table of a plan, as extraction from its texts would give it.
 
@@ -122,9 +127,9 @@ def phantom_table(
     >>> len(phantom_table(plan, "tau-usi", side="human"))
     30
     """
-    from usi.extraction.profile import get_profile
+    from usi.extraction.profile import get_feature_profile
     from usi.extraction.table import SessionTable
 
     frame = count_frame(plan, profile, side=side, simulator=simulator, resolved=resolved)
-    chosen = get_profile(profile)
+    chosen = get_feature_profile(profile)
     return SessionTable(frame, chosen.name, chosen.lexicon, synthetic=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from usi.errors import unknown_name
-from usi.phantom.plan import ACK, MARK, STOCK, BoolArray, IntArray, Plan
+from usi.phantom.plan import ACK, MARK, STOCK, BoolArray, DrawnSessions, IntArray
 from usi.phantom.wording import ACKS, FRAGMENTS, LOOP
 from usi.phantom.wording import STOCK as STOCK_TEXT
 
@@ -16,12 +16,14 @@ _REPEATS = 10
 """A trigram that occurs more often than this makes a session repetitive (published)."""
 
 
-def per_session(plan: Plan, values: np.ndarray[tuple[int], np.dtype[np.generic]]) -> IntArray:
+def per_session(
+    plan: DrawnSessions, values: np.ndarray[tuple[int], np.dtype[np.generic]]
+) -> IntArray:
     """(sessions,) sums of (turns,) values."""
     return np.asarray(np.add.reduceat(values.astype(np.int64), plan.start), dtype=np.int64)
 
 
-def turn_words(plan: Plan) -> IntArray:
+def turn_words(plan: DrawnSessions) -> IntArray:
     """(turns,) words of every turn."""
     words = plan.filler + plan.marks @ _MARK_WORDS
     words[plan.kind == STOCK] = _STOCK_WORDS
@@ -29,7 +31,7 @@ def turn_words(plan: Plan) -> IntArray:
     return np.asarray(words, dtype=np.int64)
 
 
-def core_counts(plan: Plan) -> dict[str, IntArray]:
+def core_counts(plan: DrawnSessions) -> dict[str, IntArray]:
     """The integer sums that both profiles have."""
     words = turn_words(plan)
     second = np.minimum(plan.turns, 2) - 1
@@ -43,7 +45,7 @@ def core_counts(plan: Plan) -> dict[str, IntArray]:
     }
 
 
-def tau_usi_counts(plan: Plan) -> dict[str, IntArray]:
+def tau_usi_counts(plan: DrawnSessions) -> dict[str, IntArray]:
     """Count columns of the profile ``tau-usi``."""
     marks = {name: plan.marks[:, column] for name, column in MARK.items()}
     words = turn_words(plan)
@@ -74,7 +76,7 @@ def tau_usi_counts(plan: Plan) -> dict[str, IntArray]:
     }
 
 
-def _fragment_loops(plan: Plan) -> BoolArray:
+def _fragment_loops(plan: DrawnSessions) -> BoolArray:
     """Sessions in which one wording of three or more words stands in too many turns."""
     found = np.zeros(len(plan), dtype=np.bool_)
     if not (plan.turns > _REPEATS).any():
@@ -93,18 +95,18 @@ def _fragment_loops(plan: Plan) -> BoolArray:
     return found
 
 
-def _shortest(plan: Plan, words: IntArray) -> IntArray:
+def _shortest(plan: DrawnSessions, words: IntArray) -> IntArray:
     """(sessions,) the ceil(N / 10)-th smallest number of words of a session's N turns."""
     ordered = words[np.lexsort((words, plan.session))]
     return np.asarray(ordered[plan.start + (plan.turns + 9) // 10 - 1], dtype=np.int64)
 
 
-def _later(plan: Plan, flags: BoolArray) -> IntArray:
+def _later(plan: DrawnSessions, flags: BoolArray) -> IntArray:
     """(sessions,) flagged turns that are not the first flagged one of their session."""
     return np.maximum(per_session(plan, flags) - 1, 0)
 
 
-def _has_long_word(plan: Plan) -> BoolArray:
+def _has_long_word(plan: DrawnSessions) -> BoolArray:
     """(turns,) whether a turn holds a word of four or more letters (all counted for echo)."""
     silent = ("dash", "several", "comma", "identifier")
     speaking = [column for name, column in MARK.items() if name not in silent]
@@ -114,7 +116,7 @@ def _has_long_word(plan: Plan) -> BoolArray:
     return np.asarray(found, dtype=np.bool_)  # no other short turn has one
 
 
-def robust_counts(plan: Plan, *, stopped: bool = True) -> dict[str, IntArray | None]:
+def robust_counts(plan: DrawnSessions, *, stopped: bool = True) -> dict[str, IntArray | None]:
     """Count columns of the profile ``robust``.
 
     ``trigrams_repeated`` depends on the filler words and is null: it belongs to no dimension and
@@ -158,9 +160,9 @@ def robust_counts(plan: Plan, *, stopped: bool = True) -> dict[str, IntArray | N
     return counts
 
 
-def profile_counts(plan: Plan, profile: str) -> dict[str, IntArray | None]:
+def profile_counts(plan: DrawnSessions, profile: str) -> dict[str, IntArray | None]:
     """Count columns of a profile; ``None`` is a column without planned values."""
-    from usi.extraction.profile import PROFILES, get_profile
+    from usi.extraction.profile import PROFILES, get_feature_profile
 
     if profile == "tau-usi":
         return dict(tau_usi_counts(plan))
@@ -168,4 +170,4 @@ def profile_counts(plan: Plan, profile: str) -> dict[str, IntArray | None]:
         raise unknown_name("profile", profile, PROFILES)
     known = robust_counts(plan)
     zero = np.zeros(len(plan), dtype=np.int64)
-    return {name: known.get(name, zero) for name in get_profile(profile).columns}
+    return {name: known.get(name, zero) for name in get_feature_profile(profile).columns}

@@ -27,7 +27,7 @@ _SHIFT_STREAM, _SENSE, _REPLAY = 21, 22, 23
 
 
 @dataclass(frozen=True)
-class Plan:
+class DrawnSessions:
     """Sessions, and what each of their user turns holds.
 
     Attributes
@@ -94,7 +94,7 @@ class Plan:
 
 def draw(
     spec: PhantomSpec, tasks: TaskSet, *, replicates: int = 3, seed: int | tuple[int, ...] = 0
-) -> Plan:
+) -> DrawnSessions:
     """Every task `replicates` times, replicates (batches or runs) after each other.
 
     Parameters
@@ -198,7 +198,7 @@ def draw_sessions(
     replicate: IntArray,
     *,
     seed: int | tuple[int, ...] = 0,
-) -> Plan:
+) -> DrawnSessions:
     """Like `draw`, for given (task, replicate) pairs (replicate counted from 1)."""
     key = (seed,) if isinstance(seed, int) else tuple(seed)
     rng = np.random.default_rng(key)
@@ -246,7 +246,7 @@ def draw_sessions(
     survey = spec.survey
     quality = survey.outcome * reward + survey.quality * rng.standard_normal(d.sessions)
     lenience = survey.lenience + survey.rater * rng.standard_normal(d.sessions)
-    plan = Plan(
+    plan = DrawnSessions(
         spec=spec,
         tasks=tasks,
         task=task,
@@ -300,7 +300,7 @@ def _sense(
     }
 
 
-def _said_again(plan: Plan, which: IntArray) -> Plan:
+def _said_again(plan: DrawnSessions, which: IntArray) -> DrawnSessions:
     """The plan with the turns of session `which[i]` in place of those of session i."""
     turns = plan.turns[which]
     start = np.cumsum(turns) - turns

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from usi.phantom.plan import ACK, MARK, STOCK, Plan
+from usi.phantom.plan import ACK, MARK, STOCK, DrawnSessions
 from usi.phantom.spec import MARK_NAMES
 from usi.phantom.wording import (
     ACKS,
@@ -171,7 +171,7 @@ def _mark_sets(code: int) -> frozenset[str]:
 
 
 def realise(
-    plan: Plan, *, side: Side, simulator: str = "", batches: bool = True
+    plan: DrawnSessions, *, side: Side, simulator: str = "", batches: bool = True
 ) -> Iterator[Session]:
     """The sessions of a plan, in its order, lazily.
 

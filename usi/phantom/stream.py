@@ -9,7 +9,7 @@ import polars as pl
 
 from usi.errors import UsageError
 from usi.phantom.counts import count_frame
-from usi.phantom.plan import Plan, draw_sessions
+from usi.phantom.plan import DrawnSessions, draw_sessions
 from usi.phantom.realise import realise
 from usi.phantom.spec import PhantomSpec
 from usi.phantom.tasks import TaskSet, default_tasks
@@ -21,7 +21,7 @@ BLOCK = 4096
 
 def stream_plans(
     spec: PhantomSpec, n: int, *, seed: int = 0, tasks: TaskSet | None = None
-) -> Iterator[Plan]:
+) -> Iterator[DrawnSessions]:
     """Plans of `BLOCK` sessions, `n` sessions in all, going round the tasks again and again.
 
     Raises

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from usi.phantom.plan import IntArray, Plan
+from usi.phantom.plan import DrawnSessions, IntArray
 from usi.phantom.population import FloatArray
 from usi.phantom.reading import load_spec
 from usi.phantom.spec import SurveySpec
@@ -67,12 +67,14 @@ def answers(
     return found
 
 
-def own_surveys(plan: Plan, *, seed: int) -> list[tuple[SurveyAnswer, ...]]:
+def own_surveys(plan: DrawnSessions, *, seed: int) -> list[tuple[SurveyAnswer, ...]]:
     """What the users of a plan answer about their own sessions, one tuple a session."""
     return _as_records(answers(plan.quality, plan.lenience, plan.spec.survey, seed=(seed, 31)))
 
 
-def judge_surveys(plan: Plan, judge: SurveySpec, *, seed: int) -> list[tuple[SurveyAnswer, ...]]:
+def judge_surveys(
+    plan: DrawnSessions, judge: SurveySpec, *, seed: int
+) -> list[tuple[SurveyAnswer, ...]]:
     """What another rater (a person or a simulator) answers about the same sessions.
 
     Parameters

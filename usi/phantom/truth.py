@@ -166,10 +166,10 @@ def reference_values(spec: PhantomSpec, profile: str) -> dict[str, NDArray[np.fl
 
     Two populations share tasks and random numbers, so equal ones have equal values.
     """
-    from usi.extraction.profile import get_profile
+    from usi.extraction.profile import get_feature_profile
     from usi.extraction.table import derive
 
-    found = get_profile(profile)
+    found = get_feature_profile(profile)
     parts: dict[str, list[NDArray[np.float32]]] = {}
     for block in range(REFERENCE_SESSIONS // _BLOCK):
         tasks = sample_tasks(_BLOCK, seed=_SEED + block)

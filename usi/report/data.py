@@ -28,7 +28,7 @@ from usi.diagnose.evidence_files import (
     ReportData,
 )
 from usi.estimate import Estimate
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import SessionTable, derive
 from usi.provenance.record import read_record
 from usi.scoring.robust.bounds import maybe, tidy
@@ -134,7 +134,7 @@ def distributions(
     human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame], profile: str
 ) -> dict[str, Distribution]:
     """Binned values of every feature by session."""
-    chosen = get_profile(profile)
+    chosen = get_feature_profile(profile)
     specs = [spec for spec in chosen.specs if not spec.harness]
 
     def values(frame: pl.DataFrame) -> pl.DataFrame:

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from usi.corpora.resolve import Reference as Corpus
+from usi.corpora.resolve import Corpus
 from usi.errors import InputError, NotScorable, UsageError
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import FeatureSpec
 from usi.reasons import NO_TASK_ADDED, TASK_TOO_SMALL, Reason, by_text
 from usi.scoring.inputs import SideInput, corpus_digest, read_file
@@ -97,7 +97,7 @@ def build_aggregate(
         raise UsageError("--min-cell needs at least 2: one session is one person")
     side = read_people_of(corpus)
     table = side.tables[""]
-    specs = get_profile(PROFILE).specs
+    specs = get_feature_profile(PROFILE).specs
     ref = reference(table.frame, specs, frozen=corpus.scorable)
     frame = ref.frame
     if one_batch:
@@ -133,7 +133,7 @@ def build_aggregate(
     batches = sorted(set(frame["batch"].fill_null(1).to_list()))
     about = {
         "name": corpus.name,
-        "profile": get_profile(PROFILE).tag,
+        "profile": get_feature_profile(PROFILE).tag,
         "lexicon": table.lexicon,
         "corpus_digest": corpus_digest(corpus, side),
         "min_cell": min_cell,
@@ -273,7 +273,7 @@ def read_aggregate(path: str | Path) -> Aggregate:
             "make it anew with: usi corpus aggregate",
             file=file,
         )
-    own = get_profile(PROFILE)
+    own = get_feature_profile(PROFILE)
     for key, want in (("profile", own.tag), ("lexicon", own.lexicon)):
         if about.get(key) != want:
             raise InputError(
@@ -339,7 +339,7 @@ def read_side(path: Path, profile: str) -> tuple[Corpus, SideInput]:
     UsageError
         For another profile than the aggregate holds sums of.
     """
-    if get_profile(profile).name != PROFILE:
+    if get_feature_profile(profile).name != PROFILE:
         raise UsageError(
             f"{path.name} holds sums of the profile {PROFILE}; score with --profile {PROFILE}, or "
             "against the corpus itself"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from usi.corpora.resolve import Reference, resolve
+from usi.corpora.resolve import Corpus, resolve
 from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.loading import SessionStream, read_surveys
@@ -50,7 +50,7 @@ def read_people(
     profile: str,
     options: ScoreOptions,
     extra: ExtraReading = NOTHING_ELSE,
-) -> tuple[Reference, SideInput]:
+) -> tuple[Corpus, SideInput]:
     """The human reference: a path, a name of the workspace, a session table, or a stream."""
     if isinstance(human, SessionTable):
         simulated = bool((human.frame["side"] == "simulated").any())
@@ -58,12 +58,12 @@ def read_people(
         if options.human_source != "auto":
             source = options.human_source
         table = with_keys(human, side="human", run_ids=options.run_ids)
-        return Reference("reference", ()), SideInput(
+        return Corpus("reference", ()), SideInput(
             tables={"": table}, synthetic=human.synthetic, source=source
         )
     stream = human if isinstance(human, SessionStream) else None
     if isinstance(human, SessionStream):
-        reference = Reference(human.label, ())
+        reference = Corpus(human.label, ())
     elif is_aggregate(human):
         return read_side(Path(human), profile)
     else:
@@ -149,7 +149,7 @@ def _columns(options: ScoreOptions) -> tuple[str, ...]:
     return options.columns
 
 
-def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
+def with_declared(options: ScoreOptions, reference: Corpus) -> ScoreOptions:
     """Options with what the corpus declares of its own survey files.
 
     Of another folder of surveys, which the caller names, the manifest says nothing.
@@ -163,7 +163,7 @@ def with_declared(options: ScoreOptions, reference: Reference) -> ScoreOptions:
 
 
 def find_surveys(
-    reference: Reference, candidates: SideInput, options: ScoreOptions
+    reference: Corpus, candidates: SideInput, options: ScoreOptions
 ) -> tuple[Surveys | None, list[ReadFile], str]:
     """Surveys by label, their files, and the name of their folder for the card."""
     where = reference.surveys if options.surveys == "auto" else options.surveys
@@ -186,7 +186,7 @@ def all_files(people: SideInput, candidates: SideInput, files: list[ReadFile]) -
 
 
 def make_context(
-    reference: Reference, people: SideInput, candidates: SideInput, files: list[ReadFile]
+    reference: Corpus, people: SideInput, candidates: SideInput, files: list[ReadFile]
 ) -> ScoreContext:
     """What the profile is told about the inputs."""
     is_human = people.source == "human"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import table_schema
 
 CONTENT = "content_digest"
@@ -15,4 +15,4 @@ CONTENT_DIGITS = 32
 
 def own_columns(frame: pl.DataFrame, profile: str) -> pl.DataFrame:
     """The columns that the profile's session table has, without noted ones."""
-    return frame.select(list(table_schema(get_profile(profile))))
+    return frame.select(list(table_schema(get_feature_profile(profile))))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from usi.corpora.resolve import Reference
+from usi.corpora.resolve import Corpus
 from usi.errors import InputError, NotScorable, UsageError
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable
 from usi.reasons import OTHER_PART
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from usi.scoring.inputs import SideInput
 
 
-def keep_part(side: SideInput, reference: Reference) -> None:
+def keep_part(side: SideInput, reference: Corpus) -> None:
     """Leave the sessions of the other parts out of the people's table and of those beside it.
 
     Raises
@@ -53,7 +53,7 @@ def keep_part(side: SideInput, reference: Reference) -> None:
             others[name] = kept(other)
 
 
-def freeze(side: SideInput, reference: Reference, profile: str) -> None:
+def freeze(side: SideInput, reference: Corpus, profile: str) -> None:
     """Put the frozen set of the manifest on the people's table.
 
     Raises
@@ -66,7 +66,7 @@ def freeze(side: SideInput, reference: Reference, profile: str) -> None:
     frozen, tag = reference.scorable, reference.scorable_profile
     if frozen is None or tag is None:
         return
-    own = get_profile(profile)
+    own = get_feature_profile(profile)
     if tag.partition("@")[0] != own.name:
         return  # the set of another profile says nothing about this one
     if tag not in (own.name, own.tag):
@@ -87,7 +87,7 @@ def freeze(side: SideInput, reference: Reference, profile: str) -> None:
     side.tables[""] = replace(side.tables[""], scorable=tuple(frozen))
 
 
-def restrictions(reference: Reference) -> list[tuple[str, str]]:
+def restrictions(reference: Corpus) -> list[tuple[str, str]]:
     """What a reader of the card may not do, as ``(code, message)``."""
     found = []
     terms = f" ({reference.terms})" if reference.terms else ""

@@ -23,11 +23,11 @@ from typing import Literal
 
 import polars as pl
 
-from usi.corpora.resolve import Reference
+from usi.corpora.resolve import Corpus
 from usi.errors import InputError, UsageError, UsiError
 from usi.extraction.extract import TableOptions, extract_tables
 from usi.extraction.language import known_code
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.extraction.table import SessionTable
 from usi.loading import LoadOptions, SessionStream, group_by_simulator, open_sessions
@@ -362,7 +362,7 @@ def _add(side: SideInput, tables: Mapping[str, SessionTable], run_ids: RunIds) -
 
 
 def read_reference(
-    reference: Reference,
+    reference: Corpus,
     *,
     profile: str,
     options: LoadOptions,
@@ -468,7 +468,7 @@ def read_table(path: str | Path, profile: str) -> SessionTable:
         Where it is one of another profile.
     """
     table = SessionTable.read(path)
-    if table.profile != get_profile(profile).name:
+    if table.profile != get_feature_profile(profile).name:
         raise UsageError(
             f"{path} is a session table of the profile {table.profile!r}, and {profile!r} is "
             f"wanted: make it again from the transcripts, or score with --profile {table.profile}"
@@ -505,7 +505,7 @@ def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None
 
 def _english_only(profile: str) -> bool:
     """Whether a profile counts English words whatever the language of a session."""
-    return get_profile(profile).for_language is None
+    return get_feature_profile(profile).for_language is None
 
 
 def _say(side: SideInput, remark: str | None) -> None:
@@ -513,7 +513,7 @@ def _say(side: SideInput, remark: str | None) -> None:
         side.remarks.append(remark)
 
 
-def corpus_digest(reference: Reference, people: SideInput) -> str:
+def corpus_digest(reference: Corpus, people: SideInput) -> str:
     """Digest of the reference's content, however it is spread over files and rows."""
     digests = [file.card.content_digest for file in people.files]
     own = combined_content(digests or [table_digest(people.tables[""])])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from usi.corpora.manifest import Counts
-from usi.corpora.resolve import Reference
+from usi.corpora.resolve import Corpus
 from usi.extraction.table import SessionTable
 from usi.loading import open_sessions
 from usi.options import LoadOptions, RunIds
@@ -19,7 +19,7 @@ PROFILE = "robust"
 
 
 def read_people_of(
-    reference: Reference,
+    reference: Corpus,
     *,
     profile: str = PROFILE,
     run_ids: RunIds = "auto",
@@ -32,7 +32,7 @@ def read_people_of(
     return side
 
 
-def sessions_of(reference: Reference, options: LoadOptions | None = None) -> Iterator[Session]:
+def sessions_of(reference: Corpus, options: LoadOptions | None = None) -> Iterator[Session]:
     """Sessions of all parts of a corpus as they are read, one after the other."""
     return iter(
         open_sessions(

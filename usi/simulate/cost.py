@@ -25,7 +25,7 @@ WORDS_A_RESULT = 200
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """Calls, tokens and money of one party over a whole run; `cost` ``None``: price not known."""
 
     party: str
@@ -36,9 +36,9 @@ class Estimate:
     cost: float | None
 
 
-def estimate(
+def estimate_costs(
     users: UserFactory, setting: Setting, episodes: int, *, survey: bool
-) -> list[Estimate]:
+) -> list[CostEstimate]:
     """Estimate a run; parties that call nothing are left out."""
     found = []
     talk = TURNS * WORDS_A_TURN  # tokens of half a talk of two parties
@@ -49,7 +49,7 @@ def estimate(
         found.append(_of("user", users.settings, calls, system + talk))
     elif isinstance(users, OutsideUsers):
         calls = episodes * (TURNS + int(survey))
-        found.append(Estimate("user", str(users.identity["kind"]), calls, 0, 0, None))
+        found.append(CostEstimate("user", str(users.identity["kind"]), calls, 0, 0, None))
     agent = setting.agent
     calls = round(episodes * TURNS * STEPS)
     if isinstance(agent, ModelAgents):
@@ -60,15 +60,15 @@ def estimate(
             _of("agent", agent.settings, calls, (book + tools) // CHARACTERS_A_TOKEN + seen)
         )
     elif isinstance(agent, OutsideAgents):
-        found.append(Estimate("agent", str(agent.identity["kind"]), calls, 0, 0, None))
+        found.append(CostEstimate("agent", str(agent.identity["kind"]), calls, 0, 0, None))
     return found
 
 
-def _of(party: str, settings: ModelSettings, calls: int, tokens: int) -> Estimate:
+def _of(party: str, settings: ModelSettings, calls: int, tokens: int) -> CostEstimate:
     price = prices(settings)
     tokens_in, tokens_out = calls * tokens, calls * WORDS_A_TURN
     cost = None if price is None else tokens_in * price[0] + tokens_out * price[1]
-    return Estimate(party, settings.model, calls, tokens_in, tokens_out, cost)
+    return CostEstimate(party, settings.model, calls, tokens_in, tokens_out, cost)
 
 
 def _mean_instruction(setting: Setting) -> int:

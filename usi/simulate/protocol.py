@@ -92,7 +92,7 @@ class Violation:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Mismatch:
     """Why a task failed, from the difference of database states and outputs."""
 
     kind: Literal[
@@ -108,7 +108,7 @@ class Grade:
     reward: int
     label: Label
     violations: tuple[Violation, ...] = ()
-    triage: tuple[Finding, ...] = ()
+    triage: tuple[Mismatch, ...] = ()
 
 
 class State(Protocol):

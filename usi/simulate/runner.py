@@ -237,7 +237,7 @@ def duration(seconds: float) -> str:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """A candidate and what it is to do.
 
     Attributes
@@ -311,7 +311,7 @@ class Summary:
 class Run:
     """One candidate's run, its log open. Use it as a context."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: RunPlan) -> None:
         self.plan = plan
         self._lock = threading.Lock()
         self._stopped: str | None = None

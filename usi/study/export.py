@@ -24,7 +24,7 @@ from usi.provenance.record import sha256_file
 from usi.scoring.people import counts_of, read_people_of
 from usi.simulate.calls import Usage
 from usi.simulate.episode import Cell, Episode
-from usi.simulate.protocol import Finding, Grade, Violation
+from usi.simulate.protocol import Grade, Mismatch, Violation
 from usi.simulate.sessions import Record, lines_of, session_record, write_whole
 from usi.study.agents import grade_of
 from usi.study.database import Connection
@@ -205,7 +205,7 @@ def _grade(text: str) -> Grade:
         data["reward"],
         data["label"],
         tuple(Violation(**violation) for violation in data["violations"]),
-        tuple(Finding(**finding) for finding in data["triage"]),
+        tuple(Mismatch(**finding) for finding in data["triage"]),
     )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 
-PROFILE = get_profile("robust")
+PROFILE = get_feature_profile("robust")
 BY_NAME = {spec.name: spec for spec in PROFILE.specs}
 
 

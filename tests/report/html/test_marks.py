@@ -11,7 +11,7 @@ from usi.diagnose.evidence import merged
 from usi.diagnose.marks import mark_sessions, spans
 from usi.extraction.content import CONTENT_COLUMNS
 from usi.extraction.extract import extract_table
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.phantom import default_tasks, draw, load_spec, realise
 from usi.records import Session, Turn
 
@@ -29,7 +29,7 @@ TALK = st.lists(st.tuples(st.sampled_from(["user", "assistant", "tool"]), TEXT),
 
 def check(sessions: list[Session], name: str, side: str) -> int:
     """Sums of marks over turns against the session table; returns how many were compared."""
-    profile = get_profile(name)
+    profile = get_feature_profile(name)
     frame = extract_table(sessions, profile=name, side=side).frame  # type: ignore[arg-type]
     marked = mark_sessions(sessions, profile, side)  # type: ignore[arg-type]
     by_turn = {"words", *profile.columns} - {
@@ -78,13 +78,13 @@ def test_marks_add_up_for_any_talk(talks: list[list[tuple[str, str]]], name: str
     ],
 )
 def test_spans_are_the_words(column: str, text: str, found: list[str]) -> None:
-    (ranges,) = spans([text], column, get_profile("robust"))
+    (ranges,) = spans([text], column, get_feature_profile("robust"))
     assert [text[a:b] for a, b in ranges] == found
 
 
 def test_spans_survive_letters_that_grow_when_lowered() -> None:
     text = "İİ sorry"
-    (ranges,) = spans([text], "politeness", get_profile("robust"))
+    (ranges,) = spans([text], "politeness", get_feature_profile("robust"))
     assert ranges == ((0, len(text)),)
 
 

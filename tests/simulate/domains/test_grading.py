@@ -14,7 +14,7 @@ from usi.simulate.domains import FolderDomain, load_domain
 from usi.simulate.domains.goals import orders
 from usi.simulate.domains.grading import triage
 from usi.simulate.domains.tasks import Step
-from usi.simulate.protocol import Finding
+from usi.simulate.protocol import Mismatch
 
 ASK = [say("assistant", "I give you locker L1. Is that right?"), say("user", "yes")]
 TAKE = call("take", locker="L1", person="ann")
@@ -125,7 +125,7 @@ def test_triage_takes_the_nearest_goal_and_half_done_records() -> None:
     goals = [{"t": {"1": {"a": 1, "b": 1}}}, {"t": {"1": {"a": 2, "b": 0}}}]
     assert triage(start, {"t": {"1": {"a": 2, "b": 0}}}, goals) == ()
     (found,) = triage(start, {"t": {"1": {"a": 3, "b": 0}}}, goals)
-    assert found == Finding("wrong_argument", "t 1: a is 3, not 2")
+    assert found == Mismatch("wrong_argument", "t 1: a is 3, not 2")
     empty: dict[str, Any] = {"t": {}}
     goal, half = {"t": {"1": {"s": "sent"}}}, {"t": {"1": {"s": "new"}}}
     assert triage(empty, half, [goal])[0].kind == "wrong_argument"

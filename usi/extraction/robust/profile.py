@@ -14,7 +14,7 @@ from typing import Literal
 
 from usi.extraction.content import CONTENT_COLUMNS
 from usi.extraction.language_packs import load_pack, pack_languages
-from usi.extraction.profile import Profile
+from usi.extraction.profile import FeatureProfile
 from usi.extraction.robust.counting import COLUMNS, LEXICAL_COLUMNS, WORD_COLUMNS, count
 from usi.extraction.robust.turns import REPAIR_COLUMNS, gather, heard
 from usi.extraction.spec import Dimension, FeatureSpec, Scope
@@ -264,7 +264,7 @@ SPECS: tuple[FeatureSpec, ...] = (
 
 
 @cache
-def _for_language(language: str) -> Profile:
+def _for_language(language: str) -> FeatureProfile:
     """The profile with the word lists of a language; as it is where it has none."""
     if language not in pack_languages():
         return PROFILE
@@ -272,7 +272,7 @@ def _for_language(language: str) -> Profile:
     return replace(PROFILE, lexicon=pack.tag, count=partial(count, pack=pack))
 
 
-PROFILE = Profile(
+PROFILE = FeatureProfile(
     name="robust",
     version="2",
     lexicon="+".join(load_word_lists(stem).tag for stem in ("robust1", "style1", "context1")),

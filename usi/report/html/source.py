@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from usi.decisions.verdict import SimulatorVerdict, Verdict
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import FeatureSpec
 from usi.report.data import Beside
 from usi.report.html.document import Docs
@@ -29,7 +29,7 @@ class Source:
         from usi.errors import UsiError
 
         try:
-            profile = get_profile(self.card.profile.partition("@")[0])
+            profile = get_feature_profile(self.card.profile.partition("@")[0])
         except UsiError:
             return {}
         return {spec.name: spec for spec in profile.specs}

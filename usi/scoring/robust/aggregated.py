@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from usi.errors import InputError, UsageError
 from usi.estimate import not_assessed
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable, table_schema
 from usi.options import RobustOptions
@@ -128,7 +128,7 @@ def stand_ins(
     file
         For messages.
     """
-    chosen = get_profile(profile)
+    chosen = get_feature_profile(profile)
     names = [spec.name for spec in with_pool_specs(profile, pools)]
     sizes = rows["sessions"].to_list()
     matrix = np.full((sum(sizes), len(names)), np.nan)

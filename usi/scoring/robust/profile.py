@@ -13,7 +13,7 @@ from usi.errors import NotScorable, UsageError
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.content import Names
 from usi.extraction.language_packs import languages_in
-from usi.extraction.profile import get_profile as get_feature_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import SessionTable
 from usi.options import RobustOptions, ScoreOptions
 from usi.provenance.record import sha256_bytes

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from usi.extraction.profile import get_profile
+from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import derive
 from usi.reasons import (
@@ -207,7 +207,7 @@ def pool_spec(dimension: str) -> FeatureSpec:
 def with_pool_specs(profile: str, pools: Iterable[str]) -> tuple[FeatureSpec, ...]:
     """Features of a profile, and behind them those of the pools."""
     return (
-        *get_profile(profile).specs,
+        *get_feature_profile(profile).specs,
         *(pool_spec(name.removeprefix(POOL)) for name in pools),
     )
 

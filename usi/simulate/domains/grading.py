@@ -14,12 +14,12 @@ from usi.simulate.domains.speech import refuses, said
 from usi.simulate.domains.state import form_hash
 from usi.simulate.domains.tasks import GoalTask
 from usi.simulate.domains.trajectory import Trajectory, texts
-from usi.simulate.protocol import Finding, Grade, Label, Violation
+from usi.simulate.protocol import Grade, Label, Mismatch, Violation
 
 
 def triage(
     start: Tables, final: Tables, goals: Iterable[Tables], stages: Sequence[Tables] = ()
-) -> tuple[Finding, ...]:
+) -> tuple[Mismatch, ...]:
     """Findings against the goal that needs the fewest.
 
     Parameters
@@ -32,7 +32,7 @@ def triage(
 
     Returns
     -------
-    tuple of Finding
+    tuple of Mismatch
         ``missing_write``: the goal changes it, the episode did not. ``extra_write``: the episode
         changed it, the goal does not. ``wrong_argument``: both changed it, differently. New
         records are paired by likeness, since their ids follow the order of creation.
@@ -42,8 +42,8 @@ def triage(
 
 def _against(
     start: Tables, final: Tables, goal: Tables, stages: Sequence[Tables]
-) -> tuple[Finding, ...]:
-    found: list[Finding] = []
+) -> tuple[Mismatch, ...]:
+    found: list[Mismatch] = []
     for table in sorted(start):
         base, ended, wanted = start[table], final.get(table, {}), goal.get(table, {})
         for key in sorted(base):
@@ -54,13 +54,13 @@ def _against(
 
 def _changed(
     where: str, base: Record, ended: Record | None, wanted: Record | None
-) -> list[Finding]:
+) -> list[Mismatch]:
     if ended == wanted:
         return []
     if ended is None:
-        return [Finding("extra_write", f"{where} is gone")]
+        return [Mismatch("extra_write", f"{where} is gone")]
     if wanted is None:
-        return [Finding("missing_write", f"{where} is still there")]
+        return [Mismatch("missing_write", f"{where} is still there")]
     kinds: dict[str, list[str]] = {}
     for field in sorted(base.keys() | ended.keys() | wanted.keys()):
         was, now, goal = base.get(field), ended.get(field), wanted.get(field)
@@ -68,7 +68,7 @@ def _changed(
             continue
         kind = "missing_write" if now == was else "extra_write" if goal == was else "wrong_argument"
         kinds.setdefault(kind, []).append(f"{field} is {now!r}, not {goal!r}")
-    return [Finding(kind, f"{where}: {'; '.join(why)}") for kind, why in kinds.items()]  # type: ignore[arg-type]
+    return [Mismatch(kind, f"{where}: {'; '.join(why)}") for kind, why in kinds.items()]  # type: ignore[arg-type]
 
 
 def _created(
@@ -77,10 +77,10 @@ def _created(
     ended: Mapping[str, Any],
     wanted: Mapping[str, Any],
     stages: Sequence[Mapping[str, Any]],
-) -> list[Finding]:
+) -> list[Mismatch]:
     made = {key: record for key, record in ended.items() if key not in base}
     due = {key: record for key, record in wanted.items() if key not in base}
-    found: list[Finding] = []
+    found: list[Mismatch] = []
     pairs = sorted(
         (_unlike(record, goal), key, other)
         for key, record in made.items()
@@ -96,13 +96,13 @@ def _created(
             if record.get(field) != goal.get(field)
         ]
         if wrong and any(stage.get(other) == record for stage in stages):
-            found.append(Finding("missing_write", f"{table} {key}: {'; '.join(wrong)}"))
+            found.append(Mismatch("missing_write", f"{table} {key}: {'; '.join(wrong)}"))
         elif wrong:
-            found.append(Finding("wrong_argument", f"{table} {key}: {'; '.join(wrong)}"))
+            found.append(Mismatch("wrong_argument", f"{table} {key}: {'; '.join(wrong)}"))
         elif key != other:
-            found.append(Finding("wrong_argument", f"{table} {key} should be {other}"))
-    found += [Finding("extra_write", f"{table} {key} was created") for key in sorted(made)]
-    found += [Finding("missing_write", f"{table} {key} was not created") for key in sorted(due)]
+            found.append(Mismatch("wrong_argument", f"{table} {key} should be {other}"))
+    found += [Mismatch("extra_write", f"{table} {key} was created") for key in sorted(made)]
+    found += [Mismatch("missing_write", f"{table} {key} was not created") for key in sorted(due)]
     return found
 
 
@@ -147,18 +147,18 @@ def grade_episode(
     return Grade(0, _label(task, findings, final == start, progress, spoken), broken, findings)
 
 
-def _outputs(task: GoalTask, spoken: Sequence[str]) -> Iterator[Finding]:
+def _outputs(task: GoalTask, spoken: Sequence[str]) -> Iterator[Mismatch]:
     for wanted in task.outputs:
         if not any(said(form, text) for form in wanted for text in spoken):
-            yield Finding("missing_output", f"the user was not told {' or '.join(wanted)}")
+            yield Mismatch("missing_output", f"the user was not told {' or '.join(wanted)}")
     for secret in task.never_said:
         if any(said(secret, text) for text in spoken):
-            yield Finding("forbidden_output", f"the user was told {secret}")
+            yield Mismatch("forbidden_output", f"the user was told {secret}")
 
 
 def _label(
     task: GoalTask,
-    findings: Sequence[Finding],
+    findings: Sequence[Mismatch],
     untouched: bool,
     progress: bool,
     spoken: Sequence[str],
