@@ -80,12 +80,12 @@ class ScoredCard(Scorecard):  # noqa: PLW1641  what compares by value has no has
 
     def _repr_html_(self) -> str:
         """The table of the report, for notebooks."""
-        from usi.report import view
+        from usi.report import card_text
 
-        rows = view.rows(self)
-        body = [(row.name, *view.cells(row, rows)) for row in rows]
+        rows = card_text.rows(self)
+        body = [(row.name, *card_text.cells(row, rows)) for row in rows]
         title = f"{'SYNTHETIC DATA · ' if self.synthetic else ''}profile {self.profile}"
-        return _html(title, ("name", *view.head(rows)), body, view.headline(self))
+        return _html(title, ("name", *card_text.head(rows)), body, card_text.headline(self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the index of every simulator with its bounds.
@@ -107,7 +107,7 @@ class ScoredCard(Scorecard):  # noqa: PLW1641  what compares by value has no has
 
     def write(self, path: str | Path) -> list[Path]:
         """Write the card and, beside it, the sums that compare and rank read; return the paths."""
-        from usi.decisions.evidence import sidecar_path
+        from usi.decisions.simulator_terms import sidecar_path
 
         target = Path(path)
         if target.suffix != ".json":
@@ -166,7 +166,7 @@ class ComparedCards(_Grids, Comparison):
         return f"<Comparison of {self.a!r} with {self.b!r}: {counts or 'nothing to compare'}>"
 
     def _grids(self) -> tuple[Grid, ...]:
-        from usi.report.compared import comparison_grids
+        from usi.report.comparison_tables import comparison_grids
 
         return comparison_grids(self)
 
@@ -198,7 +198,7 @@ class RankedCards(_Grids, Rankings):
         return f"<Rankings: {' | '.join(lines) or 'nothing is ranked'}>"
 
     def _grids(self) -> tuple[Grid, ...]:
-        from usi.report.compared import ranking_grids
+        from usi.report.comparison_tables import ranking_grids
 
         return ranking_grids(self)
 
@@ -222,7 +222,7 @@ class StudyPlan(_Grids, Plan):
     """A plan that shows itself."""
 
     def _grids(self) -> tuple[Grid, ...]:
-        from usi.report.compared import plan_grids
+        from usi.report.comparison_tables import plan_grids
 
         return plan_grids(self)
 
@@ -579,8 +579,8 @@ def plan(
     simulator
         Which simulator of the pilot.
     """
-    from usi.decisions.evidence import pick_simulator
     from usi.decisions.plan import make_plan, pilot_of_card
+    from usi.decisions.simulator_terms import pick_simulator
 
     rules = _criteria(criteria)
     if pilot is None:

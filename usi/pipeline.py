@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from usi.diagnose.attach import diagnose_studies
+from usi.diagnose.diagnosis import diagnose_studies
 from usi.errors import UsageError, UsiError
 from usi.extraction.extract import extract_table
 from usi.extraction.table import SessionTable
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from usi.corpora.resolve import Corpus
-    from usi.report.data import Beside
+    from usi.report.report_data import Beside
     from usi.scoring.scorecard import Scorecard
 
 
@@ -392,7 +392,7 @@ def report_parts(
         Called with what is done next.
     """
     from usi.diagnose.evidence import build_evidence
-    from usi.report.data import NO_TEXT, Beside, report_data, text_refused
+    from usi.report.report_data import NO_TEXT, Beside, report_data, text_refused
 
     say = stage or (lambda text: None)
     if isinstance(result.human, AggregateTable):

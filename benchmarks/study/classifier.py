@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from study.cells import Cell, people, simulator
 from study.paired import task_seed
 from study.truth import Truth
-from usi.diagnose.attach import CLASSIFIERS, compared_specs, is_collapsed, sample_of
+from usi.diagnose.diagnosis import CLASSIFIERS, compared_specs, is_collapsed, sample_of
 from usi.diagnose.distances import feature_distances, spread_index
 from usi.diagnose.two_sample import two_sample_test
 from usi.phantom import draw, phantom_table, sample_tasks

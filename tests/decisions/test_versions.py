@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from usi.cli.main import run
-from usi.decisions.evidence import load_terms, require_comparable, sidecar_path
 from usi.decisions.regression import regression_checks
+from usi.decisions.simulator_terms import load_terms, require_comparable, sidecar_path
 from usi.decisions.tables import compare_files, find_scorecards, rank_files
 from usi.phantom import build_phantom
 from usi.scoring.scorecard import Scorecard

@@ -21,8 +21,8 @@ from usi.phantom import (
     sample_tasks,
     simulator_names,
 )
+from usi.phantom.drawn_sessions import MARK
 from usi.phantom.effects import core_counts, per_session, turn_words
-from usi.phantom.plan import MARK
 from usi.phantom.population import resolve
 from usi.phantom.reading import spec_from_table, spec_to_table
 

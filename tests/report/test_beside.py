@@ -6,7 +6,7 @@ from types import SimpleNamespace as Made
 from typing import Any
 
 from usi.estimate import Estimate
-from usi.report.view import _outcomes
+from usi.report.card_text import _outcomes
 
 
 def side(gap: Estimate | None, perceived: Any = None) -> Any:

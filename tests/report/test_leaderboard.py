@@ -17,7 +17,7 @@ from report.cards import HOSTILE
 from usi.decisions.compare import judged
 from usi.report import comparison_page as leaderboard_compare
 from usi.report import leaderboard
-from usi.report.compared import ranking_grids
+from usi.report.comparison_tables import ranking_grids
 from usi.report.success import to_markdown
 
 PAGES = {

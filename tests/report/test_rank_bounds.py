@@ -12,7 +12,7 @@ from report.boards import rankings
 
 from usi.phantom import build_phantom
 from usi.report import leaderboard
-from usi.report.compared import ranking_grids
+from usi.report.comparison_tables import ranking_grids
 from usi.report.success import plain, to_markdown
 
 SHOWN = "90.5 [88.0, 91.8]"  # conversation of the first simulator: 2.5 below, 1.25 above

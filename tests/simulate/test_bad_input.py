@@ -19,7 +19,7 @@ from usi.simulate.agents.agent import OutsideAgents
 from usi.simulate.candidates import read_agent, read_users
 from usi.simulate.judge import keys_of
 from usi.simulate.questions import published_instrument, read_answers, read_instrument
-from usi.simulate.users.outside import OutsideUsers, OverCall
+from usi.simulate.users.external import OutsideUsers, OverCall
 from usi.simulate.users.scripted import PRESETS, ScriptedUsers
 
 
@@ -126,7 +126,7 @@ def test_a_process_that_keeps_no_rule_is_infrastructure_in_time(
 
 def test_a_long_talk_reaches_a_process_that_reads_slowly(tmp_path: Path) -> None:
     """More than a pipe holds: writing must not wait for ever, nor be cut."""
-    from usi.simulate.users.lines import LineProcess
+    from usi.simulate.users.line_process import LineProcess
 
     body = "time.sleep(0.3)\nfor line in sys.stdin:\n    print(len(line), flush=True)"
     process = LineProcess(program(tmp_path, body))

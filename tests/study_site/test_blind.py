@@ -18,7 +18,7 @@ from study_site.client import Client
 from study_site.support import CONSENT, SECRET, Clock
 
 from usi.records import Session, Turn
-from usi.report.view import practitioners
+from usi.report.card_text import practitioners
 from usi.study.blind import raters
 from usi.study.blind.items import Item, choose_items, choose_sessions, read_items, shown_messages
 from usi.study.blind.results import Rating, agreement_of, marked_turns, results_of

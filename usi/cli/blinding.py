@@ -69,7 +69,7 @@ def print_links(folder: Path, *, number: int, first: int) -> None:
 def export_blind(folder: Path, outputs: Sequence[Path], *, force: bool, quiet: bool) -> None:
     """Say what raters could tell."""
     from usi.report import files
-    from usi.report.view import practitioners
+    from usi.report.card_text import practitioners
     from usi.study.blind.raters import ratings_of
     from usi.study.blind.results import results_of
     from usi.study.blind.text import markdown_of

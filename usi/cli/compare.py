@@ -31,7 +31,7 @@ def command(
     """  # fmt: skip
     from usi.cli.deliver import deliver
     from usi.decisions.tables import compare_files
-    from usi.report.compared import comparison_grids
+    from usi.report.comparison_tables import comparison_grids
 
     found = compare_files(a, b, simulator_a=own.simulator, simulator_b=own.other or own.simulator)
 

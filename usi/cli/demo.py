@@ -42,7 +42,7 @@ def command(
     from usi.decisions.criteria import tier
     from usi.decisions.decide import gate_scorecard
     from usi.phantom import DEMO_SIMULATORS, build_phantom
-    from usi.report import view
+    from usi.report import card_text
 
     workspace = find_workspace()
     place = own.output or workspace.root / "reports" / "demo"
@@ -74,8 +74,8 @@ def command(
     for path in (*written, *verdicts):
         note(f"written: {path}", quiet=delivery.quiet)
     out(f"SYNTHETIC demo report: {outputs[-1]}\n")
-    ceiling, by_robust, worst = view.headline(robust)
-    lines = [f"{by_robust} {view.order(plain)}", f"{ceiling} {worst}", verdict]
+    ceiling, by_robust, worst = card_text.headline(robust)
+    lines = [f"{by_robust} {card_text.order(plain)}", f"{ceiling} {worst}", verdict]
     out("".join(f"  {line}\n" for line in lines))
 
 

@@ -185,7 +185,7 @@ def joint(
 
     Example: usi logs joint chat.json log.json --case task_id -o joint.md
     """
-    from usi.decisions.evidence import pick_simulator
+    from usi.decisions.simulator_terms import pick_simulator
     from usi.errors import UsageError
     from usi.logs.joint import joint as joined
     from usi.report import files as report_files

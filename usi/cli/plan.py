@@ -25,7 +25,7 @@ def command(
     from usi.cli.deliver import deliver
     from usi.cli.gate import criteria_of
     from usi.decisions.plan import make_plan
-    from usi.report.compared import plan_grids
+    from usi.report.comparison_tables import plan_grids
 
     rules = criteria_of(own.criteria, own.tier if own.tier or own.criteria else "B")
     picked = _picked(own.pick, own.difficulty, own.domain, own.seed) if own.pick is not None else ()
@@ -85,8 +85,8 @@ def _picked(number: int, difficulty: str, domain: str | None, seed: int) -> tupl
 def _pilot(path: str, simulator: str | None) -> Pilot:
     from pathlib import Path
 
-    from usi.decisions.evidence import pick_simulator
     from usi.decisions.plan import pilot_of_card, pilot_of_sessions
+    from usi.decisions.simulator_terms import pick_simulator
     from usi.scoring.scorecard import Scorecard
 
     file = Path(path)

@@ -33,7 +33,7 @@ def command(
     """  # fmt: skip
     from usi.cli.deliver import deliver
     from usi.decisions.tables import find_scorecards, rank_files
-    from usi.report.compared import ranking_grids
+    from usi.report.comparison_tables import ranking_grids
 
     def page() -> str:
         from usi.report.leaderboard import render

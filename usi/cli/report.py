@@ -13,9 +13,9 @@ from usi.options import Delivery, ReportOptions
 
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
-    from usi.report.data import Beside
     from usi.report.figures.model import Figure
     from usi.report.files import Writer
+    from usi.report.report_data import Beside
     from usi.scoring.scorecard import Scorecard
 
 FORMS = (".html", ".md", ".csv", ".svg", ".badge.json", ".summary.json")
@@ -45,8 +45,8 @@ def command(
     """  # fmt: skip
     from usi.cli.console import note
     from usi.report import files
-    from usi.report.data import read_beside
     from usi.report.figures.model import FORMS as FIGURE_FORMS
+    from usi.report.report_data import read_beside
     from usi.scoring.scorecard import Scorecard
 
     if not delivery.output and own.figures is None:

@@ -28,7 +28,7 @@ from usi.options import (
 if TYPE_CHECKING:
     from usi.decisions.verdict import Verdict
     from usi.pipeline import ScoreResult
-    from usi.report.data import Beside
+    from usi.report.report_data import Beside
     from usi.scoring.scorecard import Scorecard
 
 
@@ -270,9 +270,9 @@ def deliver(done: Scored, request: Request, *, show: str, quiet: bool) -> None:
 def _contents(done: Scored, request: Request, stage: Callable[[str], None]) -> dict[Path, bytes]:
     from usi.pipeline import report_parts
     from usi.report import files
-    from usi.report.data import Beside
     from usi.report.files import FORMS
     from usi.report.html import render
+    from usi.report.report_data import Beside
 
     contents: dict[Path, bytes] = {}
     forms = {path: files.form_of(path, known_forms()) for path in request.outputs}

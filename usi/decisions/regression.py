@@ -31,7 +31,7 @@ import numpy as np
 from usi.decisions.admission import scored_on
 from usi.decisions.bounds import ALPHA, quantile
 from usi.decisions.checks import parse_date
-from usi.decisions.evidence import SimulatorTerms, load_terms, require_comparable
+from usi.decisions.simulator_terms import SimulatorTerms, load_terms, require_comparable
 from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
 from usi.scoring.robust.bounds import tidy

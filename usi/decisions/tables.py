@@ -13,15 +13,15 @@ import numpy as np
 
 from usi.decisions.admission import Admission, Found, admissions, find_records
 from usi.decisions.compare import Difference, judged, paired_differences
-from usi.decisions.evidence import (
+from usi.decisions.rank import Ranking, rank_scores
+from usi.decisions.rules import rules_of
+from usi.decisions.simulator_terms import (
     SimulatorTerms,
     load_terms,
     pick_simulator,
     require_comparable,
     sidecar_path,
 )
-from usi.decisions.rank import Ranking, rank_scores
-from usi.decisions.rules import rules_of
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
 from usi.reasons import NOT_ASSESSED

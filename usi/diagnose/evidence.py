@@ -15,7 +15,7 @@ from hashlib import blake2b
 
 import polars as pl
 
-from usi.diagnose.attach import compared_specs, sample_of, scored_sessions
+from usi.diagnose.diagnosis import compared_specs, sample_of, scored_sessions
 from usi.diagnose.evidence_files import Deviation, Evidence, EvidenceTurn, Message, Transcript
 from usi.diagnose.marks import MarkedTurn, mark_sessions, spans
 from usi.diagnose.outliers import Picked, pick

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from usi.diagnose.attach import diagnose, scored_sessions
+from usi.diagnose.diagnosis import diagnose, scored_sessions
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.table import SessionTable
 from usi.logs.distances import (

@@ -10,7 +10,7 @@ from usi.phantom.blend import blend, collapse, make_independent
 from usi.phantom.build import PhantomFiles, build_phantom
 from usi.phantom.counts import count_frame, phantom_table
 from usi.phantom.crossed import draw_crossed, true_pass_k
-from usi.phantom.plan import DrawnSessions, draw, draw_sessions
+from usi.phantom.drawn_sessions import DrawnSessions, draw, draw_sessions
 from usi.phantom.reading import load_spec, preset_names
 from usi.phantom.realise import realise
 from usi.phantom.simulators import DEMO_SIMULATORS, at_strength, get_simulator, simulator_names

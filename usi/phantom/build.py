@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from usi.phantom.plan import DrawnSessions, draw
+from usi.phantom.drawn_sessions import DrawnSessions, draw
 from usi.phantom.reading import load_spec
 from usi.phantom.realise import realise
 from usi.phantom.simulators import DEMO_SIMULATORS, get_simulator

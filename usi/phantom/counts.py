@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from usi.extraction.spec import IDENTITY_SCHEMA
+from usi.phantom.drawn_sessions import DrawnSessions
 from usi.phantom.effects import core_counts, profile_counts
-from usi.phantom.plan import DrawnSessions
 from usi.records import Side
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def count_frame(
     Parameters
     ----------
     plan
-        From `usi.phantom.plan.draw`.
+        From `usi.phantom.drawn_sessions.draw`.
     profile
         ``"tau-usi"`` or ``"robust"``.
     side, simulator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from usi.errors import unknown_name
-from usi.phantom.plan import ACK, MARK, STOCK, BoolArray, DrawnSessions, IntArray
+from usi.phantom.drawn_sessions import ACK, MARK, STOCK, BoolArray, DrawnSessions, IntArray
 from usi.phantom.wording import ACKS, FRAGMENTS, LOOP
 from usi.phantom.wording import STOCK as STOCK_TEXT
 

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from usi.phantom.plan import ACK, MARK, STOCK, DrawnSessions
+from usi.phantom.drawn_sessions import ACK, MARK, STOCK, DrawnSessions
 from usi.phantom.spec import MARK_NAMES
 from usi.phantom.wording import (
     ACKS,
@@ -178,7 +178,7 @@ def realise(
     Parameters
     ----------
     plan
-        From `usi.phantom.plan.draw`.
+        From `usi.phantom.drawn_sessions.draw`.
     side
         ``"human"``: ids ``task``, ``task_ann2``, ... and batches; ``"simulated"``: ids
         ``task_1``, ... and trials.

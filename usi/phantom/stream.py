@@ -9,7 +9,7 @@ import polars as pl
 
 from usi.errors import UsageError
 from usi.phantom.counts import count_frame
-from usi.phantom.plan import DrawnSessions, draw_sessions
+from usi.phantom.drawn_sessions import DrawnSessions, draw_sessions
 from usi.phantom.realise import realise
 from usi.phantom.spec import PhantomSpec
 from usi.phantom.tasks import TaskSet, default_tasks

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from usi.phantom.plan import DrawnSessions, IntArray
+from usi.phantom.drawn_sessions import DrawnSessions, IntArray
 from usi.phantom.population import FloatArray
 from usi.phantom.reading import load_spec
 from usi.phantom.spec import SurveySpec

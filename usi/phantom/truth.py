@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.phantom.counts import count_frame
-from usi.phantom.plan import draw
+from usi.phantom.drawn_sessions import draw
 from usi.phantom.population import FloatArray, Population, hermite, resolve
 from usi.phantom.spec import MARK_NAMES, PhantomSpec
 from usi.phantom.tasks import published_difficulty, sample_tasks

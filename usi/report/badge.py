@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import escape
 
 from usi.decisions.verdict import Verdict
-from usi.report import view
+from usi.report import card_text
 from usi.report.text import printable
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
@@ -46,9 +46,9 @@ def badge(card: Scorecard, verdict: Verdict | None, simulator: str | None = None
         state = verdicts.get(one.name, "")
         words = [_value(one), state]
         return Badge(
-            prefix + view.index_label(one.index), " ".join(w for w in words if w)[:MOST], state
+            prefix + card_text.index_label(one.index), " ".join(w for w in words if w)[:MOST], state
         )
-    labels = sorted({view.index_label(s.index) for s in cards if s.index.ok}) or ["USI"]
+    labels = sorted({card_text.index_label(s.index) for s in cards if s.index.ok}) or ["USI"]
     if not verdicts:
         return Badge(prefix + labels[0], f"{len(cards)} simulators", "")
     told = [
@@ -60,7 +60,7 @@ def badge(card: Scorecard, verdict: Verdict | None, simulator: str | None = None
 
 
 def _value(card: SimulatorCard) -> str:
-    return view.number(card.index) if card.index.ok else "not scored"
+    return card_text.number(card.index) if card.index.ok else "not scored"
 
 
 def endpoint(found: Badge) -> str:

@@ -7,7 +7,7 @@ import json
 from usi._version import __version__
 from usi.estimate import Estimate
 from usi.logs.joint import UNSAID, Joint
-from usi.report import view
+from usi.report import card_text
 from usi.report.text import markdown, markdown_table
 from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
 
@@ -18,7 +18,7 @@ SHOWN = 15
 def _figure(part: Estimate | None, digits: int = 1) -> str:
     if part is None or part.value is None:
         return f"not assessed: {part.reason}" if part is not None and part.reason else "-"
-    return view.number(part, digits)
+    return card_text.number(part, digits)
 
 
 def _rows(
@@ -28,9 +28,9 @@ def _rows(
     for name in (*COMPONENTS, "index"):
         a, b = (c.index if name == "index" else c.components.get(name) for c in (one, other))
         if name == "index":
-            words = tuple(view.index_label(c.index) for c in (one, other))
+            words = tuple(card_text.index_label(c.index) for c in (one, other))
         else:
-            words = tuple(view.component_title(card, name) for card in (chat, log))
+            words = tuple(card_text.component_title(card, name) for card in (chat, log))
         found.append((words[0], _figure(a), words[1], _figure(b)))
     return found
 

@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 from usi.decisions.verdict import Verdict
-from usi.report import view
+from usi.report import card_text
 from usi.report.html.summary import Summary, summarise
 from usi.scoring.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
@@ -23,7 +23,7 @@ def render(card: Scorecard, verdict: Verdict | None = None) -> str:
     out = io.StringIO()
     table = csv.DictWriter(out, HEAD, lineterminator="\n")
     table.writeheader()
-    for side in view.sides(card)[1:]:
+    for side in card_text.sides(card)[1:]:
         if isinstance(side, SimulatorCard):
             table.writerows(_rows(card, side, summary, verdict))
     return out.getvalue()
@@ -48,7 +48,7 @@ def _rows(
                 **_component(own),
                 "simulator": side.name,
                 "kind": "index" if name == "index" else "component",
-                "part": view.index_label(side.index) if name == "index" else name,
+                "part": card_text.index_label(side.index) if name == "index" else name,
                 "people": people.value if people else None,
                 "asked": check.threshold if check else None,
                 "state": check.state if check else None,

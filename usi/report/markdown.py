@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from usi.decisions.verdict import SimulatorVerdict, Verdict
-from usi.report import view
+from usi.report import card_text
 from usi.report.html.document import codes_of, interval, unit_of, written
 from usi.report.html.summary import Part, Summary, summarise
 from usi.report.text import markdown as esc
@@ -38,30 +38,30 @@ def render(card: Scorecard, verdict: Verdict | None = None) -> str:
     ]
     if card.synthetic:
         lines += [SYNTHETIC]
-    lines += [f"- {esc(line)}" for line in view.headline(card)]
+    lines += [f"- {esc(line)}" for line in card_text.headline(card)]
     lines += ["", *_overview(card, summary, verdict), "", "## Scores", "", *_scores(card)]
     judged = {} if verdict is None else {part.name: part for part in verdict.simulators}
     for part in summary.simulators:
         side = card.simulators[part.at]
         lines += ["", *_simulator(card, side, part, judged.get(part.name))]
-    for title, found in view.sections(card):
+    for title, found in card_text.sections(card):
         lines += ["", f"## {title}", "", *(f"- {esc(line)}" for line in found)]
     lines += ["", "## What the numbers rest on", ""]
-    lines += [f"- {esc(name)}: {esc(value)}" for name, value in view.facts(card)]
+    lines += [f"- {esc(name)}: {esc(value)}" for name, value in card_text.facts(card)]
     lines += _inputs(card)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _scores(card: Scorecard) -> list[str]:
     """Every side with its components and counts, and how to read them."""
-    rows = view.rows(card)
+    rows = card_text.rows(card)
     body = [
         [f"**{esc(row.name)}**" if row.is_human else esc(row.name)]
-        + [esc(cell) for cell in view.cells(row, rows)]
+        + [esc(cell) for cell in card_text.cells(row, rows)]
         for row in rows
     ]
-    table = markdown_table(["name", *view.head(rows)], body)
-    return [*table, "", *(f"{esc(line)}  " for line in view.reading(view.sides(card)))]
+    table = markdown_table(["name", *card_text.head(rows)], body)
+    return [*table, "", *(f"{esc(line)}  " for line in card_text.reading(card_text.sides(card)))]
 
 
 def _with_bounds(value: object, code: str) -> str:
@@ -75,7 +75,7 @@ def _with_bounds(value: object, code: str) -> str:
 
 def _overview(card: Scorecard, summary: Summary, verdict: Verdict | None) -> list[str]:
     judged = {} if verdict is None else {part.name: part.verdict for part in verdict.simulators}
-    labels = {view.index_label(s.index) for s in card.simulators if s.index.ok} or {"index"}
+    labels = {card_text.index_label(s.index) for s in card.simulators if s.index.ok} or {"index"}
     head = ["simulator", "verdict", " and ".join(sorted(labels)), "ceiling", "furthest"]
     head += ["success against people"]
     rows = [
@@ -126,10 +126,10 @@ def _components(card: Scorecard, side: SimulatorCard) -> list[str]:
         found = [name, _with_bounds(own, "1"), _with_bounds(people, "1")]
         return [*found, written(own.ceiling_at_n, "1"), written(own.floor, "1")]
 
-    rows = [row(view.index_label(side.index), side.index, card.human.index)]
+    rows = [row(card_text.index_label(side.index), side.index, card.human.index)]
     rows += [
         row(
-            view.component_title(card, name),
+            card_text.component_title(card, name),
             side.components[name],
             card.human.components.get(name),
         )
@@ -175,15 +175,15 @@ def _all_features(features: Mapping[str, FeatureScore]) -> list[str]:
 
 
 def _feature(name: str, part: FeatureScore) -> list[str]:
-    score = view.number(part.score) if part.scored else "reported only"
+    score = card_text.number(part.score) if part.scored else "reported only"
     if part.note:
         why = f" ({part.score.reason})" if part.score.reason else ""
         score = esc(f"reported only: {part.note}{why}")
     return [
         esc(name),
         esc(part.dimension),
-        view.number(part.human, 3),
-        view.number(part.simulator, 3),
+        card_text.number(part.human, 3),
+        card_text.number(part.simulator, 3),
         score,
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from usi.report import view
+from usi.report import card_text
 from usi.report.text import printable
 from usi.scoring.scorecard import Scorecard
 
@@ -24,11 +24,11 @@ def wide_table(card: Scorecard) -> RenderableType:
 
     table = Table(title=_title(card), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("name", overflow="fold", min_width=8)
-    rows = view.rows(card)
-    for name in view.head(rows):
+    rows = card_text.rows(card)
+    for name in card_text.head(rows):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        cells = (row.name, *view.cells(row, rows))
+        cells = (row.name, *card_text.cells(row, rows))
         style = "bold" if row.is_human else ""
         table.add_row(*(Text(printable(cell)) for cell in cells), style=style)
     return table
@@ -40,10 +40,10 @@ def narrow_tables(card: Scorecard, width: int) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    human, *others = rows = view.rows(card)
-    first, *rest = view.head(rows)
+    human, *others = rows = card_text.rows(card)
+    first, *rest = card_text.head(rows)
     head = (first, "terms", *rest)
-    across = {id(row): (row.value, row.label, *view.cells(row, rows)[1:]) for row in rows}
+    across = {id(row): (row.value, row.label, *card_text.cells(row, rows)[1:]) for row in rows}
     cell = max(len(text) for cells in across.values() for text in cells) + 2
     fitting = max(1, (width - max(map(len, head)) - 2) // cell - 1)
     tables: list[RenderableType] = []
@@ -78,10 +78,10 @@ def print_scorecard(card: Scorecard, console: Console) -> None:
         console.print(table)
     else:
         console.print(*narrow_tables(card, console.width))
-    reading = ("Reading", view.reading(view.sides(card)))
-    for title, lines in (*view.sections(card), reading):
+    reading = ("Reading", card_text.reading(card_text.sides(card)))
+    for title, lines in (*card_text.sections(card), reading):
         console.print(Text(title, style="bold"))
         for line in lines:
             console.print(Text(f"  {printable(line)}"), soft_wrap=True)
-    for name, value in view.facts(card):
+    for name, value in card_text.facts(card):
         console.print(Text(f"{name}: {printable(value)}", style="dim"), soft_wrap=True)

@@ -33,8 +33,8 @@ from usi.simulate.client import ModelSettings
 from usi.simulate.episode import Setting
 from usi.simulate.protocol import Domain
 from usi.simulate.user import UserFactory
+from usi.simulate.users.external import OutsideUsers, OverCall, OverHttp, OverProcess
 from usi.simulate.users.model import PROMPT, ModelUsers
-from usi.simulate.users.outside import OutsideUsers, OverCall, OverHttp, OverProcess
 from usi.simulate.users.replay import read_turns
 from usi.simulate.users.requester import Requesters, rates_of, read_rates
 from usi.simulate.users.scripted import VARIED, ScriptedUsers, preset, with_traits

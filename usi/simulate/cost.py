@@ -12,8 +12,8 @@ from usi.simulate.agents.model import ModelAgents
 from usi.simulate.client import CHARACTERS_A_TOKEN, ModelSettings, prices
 from usi.simulate.episode import Setting
 from usi.simulate.user import UserFactory
+from usi.simulate.users.external import OutsideUsers
 from usi.simulate.users.model import ModelUsers
-from usi.simulate.users.outside import OutsideUsers
 
 TURNS = 8
 """User turns of a typical episode (tau-bench airline, user model gpt-4o: 7.3)."""

@@ -174,8 +174,8 @@ def test_a_hundred_thousand_sessions_are_quick() -> None:
 
 
 def test_three_times_165_is_small_and_quick(tmp_path: Path) -> None:
-    from usi.report.data import read_beside
     from usi.report.html import render as page
+    from usi.report.report_data import read_beside
     from usi.scoring.scorecard import Scorecard
 
     made = make(tmp_path, tasks=165, simulators=("polite",), repeats=3)

@@ -168,7 +168,7 @@ def test_nothing_else_depends_on_time_stamps(cards: dict[str, Any], kind: str) -
 
 
 def test_classifiers_and_distances_never_see_it() -> None:
-    from usi.diagnose.attach import compared_specs
+    from usi.diagnose.diagnosis import compared_specs
 
     for design in ("paired", "unpaired"):
         names = {spec.name for spec in compared_specs("robust", design)}

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from usi.decisions.verdict import SimulatorVerdict, Verdict
 from usi.diagnose.evidence_files import Distribution, PassCurve, Point
 from usi.estimate import Estimate
-from usi.report import view
-from usi.report.data import Beside
+from usi.report import card_text
+from usi.report.report_data import Beside
 from usi.report.text import printable
 from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
@@ -162,7 +162,7 @@ def components(
     people = card.human
     rows = [
         Row(
-            label=view.index_label(simulator.index),
+            label=card_text.index_label(simulator.index),
             own=mark(simulator.index),
             human=mark(people.index),
             ceiling=simulator.index.ceiling_at_n,
@@ -177,7 +177,7 @@ def components(
             continue
         rows.append(
             Row(
-                label=view.component_title(card, name),
+                label=card_text.component_title(card, name),
                 own=mark(part),
                 human=mark(people.components.get(name)),
                 ceiling=part.ceiling_at_n,
@@ -187,12 +187,12 @@ def components(
         )
     title = f"Index and components of {printable(simulator.name)} in points, with bounds"
     among = wording_of(card.profile).among_figure
-    return Intervals(title, tuple(rows), view.yardstick(card), among)
+    return Intervals(title, tuple(rows), card_text.yardstick(card), among)
 
 
 def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
     """The index of every simulator, people first."""
-    yardstick = view.yardstick(card)
+    yardstick = card_text.yardstick(card)
     rows = [
         Row(
             label=yardstick.removeprefix("the "),
@@ -201,7 +201,7 @@ def overview(card: Scorecard, asked: dict[str, float | None]) -> Intervals:
             strong=True,
         )
     ]
-    for side in view.sides(card)[1:]:
+    for side in card_text.sides(card)[1:]:
         rows.append(
             Row(
                 label=printable(side.name),

@@ -12,12 +12,12 @@ from typing import Any
 from markupsafe import Markup
 
 from usi.decisions.verdict import Verdict
-from usi.report import view
-from usi.report.data import Beside, text_refused
+from usi.report import card_text
 from usi.report.html.document import Docs, broken, shortened, spaced, step
 from usi.report.html.sections import components, examples, gaps, limits, overview, verdict
 from usi.report.html.source import One, Source, every
 from usi.report.html.summary import Summary, summarise, to_dict
+from usi.report.report_data import Beside, text_refused
 from usi.report.text import printable
 from usi.scoring.profiles import Wording, wording_of
 from usi.scoring.scorecard import Scorecard
@@ -77,7 +77,7 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
         "overview": overview.context(source, ones),
         "doubt": limits.context(source),
         "many": len(ones) > 1,
-        "title": partial(view.component_title, card),
+        "title": partial(card_text.component_title, card),
         **_words(wording_of(card.profile)),
     }
     parts = [_part(one) for one in ones]

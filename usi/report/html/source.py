@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from usi.decisions.verdict import SimulatorVerdict, Verdict
 from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import FeatureSpec
-from usi.report.data import Beside
 from usi.report.html.document import Docs
 from usi.report.html.summary import Part, Summary
+from usi.report.report_data import Beside
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from usi.report import view
+from usi.report import card_text
 from usi.scoring.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
 
 SCHEMA_VERSION = "1"
@@ -92,7 +92,7 @@ def tidy(value: float) -> float:
 def summarise(card: Scorecard) -> Summary:
     """Order simulators and say where each loses its points."""
     place = {part.name: k for k, part in enumerate(card.simulators)}
-    ordered = [side for side in view.sides(card) if isinstance(side, SimulatorCard)]
+    ordered = [side for side in card_text.sides(card) if isinstance(side, SimulatorCard)]
     return Summary(
         usi_version=card.usi_version,
         signature=card.signature,

@@ -19,7 +19,7 @@ from usi._version import __version__
 from usi.simulate.calls import Calls, canonical
 from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Domain, Message, Task
-from usi.simulate.users.outside import Exchange
+from usi.simulate.users.external import Exchange
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from usi.estimate import Estimate, with_bounds
+from usi.report.card_text import practitioners
 from usi.report.text import printable
-from usi.report.view import practitioners
 from usi.study.blind.results import BlindCard
 
 

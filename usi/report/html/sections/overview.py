@@ -6,7 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from usi.report import view
+from usi.report import card_text
 from usi.report.figures import model as figures
 from usi.report.figures.inline import draw
 from usi.report.html.document import step
@@ -19,7 +19,7 @@ from usi.scoring.scorecard import COMPONENTS
 def context(source: Source, ones: list[One]) -> dict[str, Any]:
     """What the template of the overview needs."""
     asked = {one.card.name: figures.thresholds(one.verdict).get("index") for one in ones}
-    labels = {view.index_label(one.card.index) for one in ones if one.card.index.ok}
+    labels = {card_text.index_label(one.card.index) for one in ones if one.card.index.ok}
     published = source.beside.data.published if source.beside.data else None
     other = (
         published is not None
@@ -39,7 +39,7 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
         "published": other,
         "gate": source.verdict is not None,
         "counts": _counts(source),
-        "people": view.yardstick(source.card),
+        "people": card_text.yardstick(source.card),
         "among": wording_of(source.card.profile).among,
         "bounds": any(one.card.index.low is not None for one in ones),
         "spread": any(one.card.index.sd is not None for one in ones),
@@ -49,7 +49,7 @@ def context(source: Source, ones: list[One]) -> dict[str, Any]:
 def _row(one: One) -> dict[str, Any]:
     return {
         "one": one,
-        "label": view.index_label(one.card.index),
+        "label": card_text.index_label(one.card.index),
         "published": f"d:/published/simulators/{step(one.card.name)}/value",
         "easy": easy_mode(one),
         # A passing verdict with warnings must not look like one without.

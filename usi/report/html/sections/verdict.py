@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from usi.decisions.rules import is_unpaired
 from usi.estimate import Estimate
-from usi.report import view
+from usi.report import card_text
 from usi.report.figures import model as figures
 from usi.report.figures.inline import draw
 from usi.report.html.document import codes_of, step, unit_of
@@ -22,7 +22,7 @@ def context(one: One) -> dict[str, Any]:
     """What the template of the top needs."""
     card, docs = one.card, one.source.docs
     return {
-        "label": view.index_label(card.index),
+        "label": card_text.index_label(card.index),
         "state": one.verdict.verdict if one.verdict else None,
         "needed": [f"{one.v}/needed/{k}" for k in range(len(one.verdict.needed))]
         if one.verdict

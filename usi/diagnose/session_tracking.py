@@ -115,7 +115,7 @@ class People:
 
 
 @dataclass(frozen=True)
-class Sense:
+class SessionTracking:
     """The three ratios of a simulator, and what each session adds to the two-sample test.
 
     Attributes
@@ -179,7 +179,7 @@ def _sums(
     )
 
 
-def sense(
+def track_sessions(
     people: People,
     simulated: pl.DataFrame,
     specs: Sequence[FeatureSpec],
@@ -187,7 +187,7 @@ def sense(
     column: str,
     paired: bool,
     seed: int,
-) -> Sense:
+) -> SessionTracking:
     """T, K and R of a simulator, and the inputs of its sessions and of people's.
 
     Parameters
@@ -213,7 +213,7 @@ def sense(
         [_task_inputs(people, values, unit, split, paired),
          *_word_inputs(people, words, len(unit))]
     )  # fmt: skip
-    return Sense(
+    return SessionTracking(
         task=_task(people, sums, paired, seed),
         content=_content(people, words, paired, seed),
         adjacency=_adjacency(people, words, len(units), paired, seed),

@@ -22,7 +22,7 @@ from usi.diagnose.distances import (
 )
 from usi.diagnose.gaming import RateCounts, detect, suspected
 from usi.diagnose.sample import Sample
-from usi.diagnose.sense import INPUTS, People, sense, unit_labels
+from usi.diagnose.session_tracking import INPUTS, People, track_sessions, unit_labels
 from usi.diagnose.telltales import telltales
 from usi.diagnose.two_sample import Classifier, Mode, two_sample_test
 from usi.estimate import Estimate
@@ -277,7 +277,7 @@ def diagnose(
     if SAID in human.columns:
         paired = design == "paired"
         models = (learned or Learned()).of(human, specs, column, paired)
-        found = sense(models, simulated, specs, column=column, paired=paired, seed=seed)
+        found = track_sessions(models, simulated, specs, column=column, paired=paired, seed=seed)
         sides = [
             part.beside(own, INPUTS)
             for part, own in zip(sides, (found.people, found.simulator), strict=True)

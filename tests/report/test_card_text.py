@@ -1,4 +1,4 @@
-"""One view, three spellings: order, labels, reasons, and foreign text that stays text."""
+"""Rows and sentences of a card in its three forms: order, labels, reasons, foreign text as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from report.cards import HOSTILE, NO_SURVEY, card, simulator
 from rich.console import Console
 
-from usi.report import html, markdown, view
+from usi.report import card_text, html, markdown
 from usi.report.files import FORMS
 from usi.report.table import print_scorecard
 from usi.scoring.scorecard import Scorecard
@@ -30,7 +30,7 @@ FULL = card(
 
 
 def test_human_first_then_falling_index_ties_and_unscored_by_name() -> None:
-    names = [side.name for side in view.sides(FULL)]
+    names = [side.name for side in card_text.sides(FULL)]
     assert names == ["Human (inter-ann.)", "best", "alpha", "beta", "mute"]
 
 
@@ -89,7 +89,7 @@ def test_a_narrow_terminal_keeps_every_number() -> None:
 
 def test_bounds_are_shown_where_a_profile_gives_them() -> None:
     bounded = simulator("a", 50.0).index.model_copy(update={"low": 45.0, "high": 55.5})
-    assert view.number(bounded) == "50.0 [45.0, 55.5]"
+    assert card_text.number(bounded) == "50.0 [45.0, 55.5]"
 
 
 @SPELLED
@@ -100,7 +100,7 @@ def test_the_ceiling_stands_beside_the_index_where_it_is_known(form) -> None:
     )
     assert "96.2" in form(card(known))
     assert "ceiling" in form(card(known))
-    assert view.headline(card(known))[0] == (
+    assert card_text.headline(card(known))[0] == (
         "Ceiling: with so many data a perfect simulator would score about 96.2 of 100; "
         "people, one batch against another: 92.4."
     )
@@ -108,7 +108,7 @@ def test_the_ceiling_stands_beside_the_index_where_it_is_known(form) -> None:
 
 
 def test_headline_says_ceiling_order_and_the_worst_component() -> None:
-    first, second, third = view.headline(card(simulator("a", 70.0), simulator("b", 60.0)))
+    first, second, third = card_text.headline(card(simulator("a", 70.0), simulator("b", 60.0)))
     assert "92.4" in first
     assert "a 70.0 > b 60.0" in second
     assert "b" in third
@@ -116,12 +116,12 @@ def test_headline_says_ceiling_order_and_the_worst_component() -> None:
 
 
 def test_synthetic_people_are_never_called_people() -> None:
-    for line in view.headline(card(simulator("a", 70.0), synthetic=True)):
+    for line in card_text.headline(card(simulator("a", 70.0), synthetic=True)):
         assert "people" not in line.replace("synthetic people", "")
 
 
 def test_a_reference_of_runs_is_not_called_people() -> None:
-    text = " ".join(view.headline(card(simulator("a", 70.0), is_human=False)))
+    text = " ".join(card_text.headline(card(simulator("a", 70.0), is_human=False)))
     assert "people" not in text
 
 

@@ -1,12 +1,8 @@
-"""What every form of a scorecard shows, in which order and in which words.
+"""What every form of a scorecard says, in which order and in which words.
 
-The terminal table, the Markdown file and the page are three spellings of this one view, so
-they can't tell three stories.
-
-What stands beside a score of the profile `robust`: bounds, anchors, second keys, in words.
-
-Every line is about one simulator and begins with its name. A card without bounds (profile
-`tau-usi`) has none of these lines.
+The terminal table, the Markdown file and the page take their rows and sentences from here, so they
+can't differ. Lines on bounds, floors and further checks are of profiles with bounds; a card without
+bounds (profile `tau-usi`) has none of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What stands beside a scorecard for its report: distributions, pass^k, the published index.
+"""The data of a report that are not in the scorecard: distributions, pass^k, the published index.
 
-No text of transcripts is in it, so it is written for every corpus.
-
-The files beside a scorecard that a report reads, and whether texts may be shown.
+They hold no text of transcripts, so they are written for every corpus. Reading them back, with the
+examples of texts where these may be shown, is `read_beside`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import polars as pl
 
 from usi.decisions.outcomes import Outcomes, Trial
 from usi.decisions.passk import pass_k
-from usi.diagnose.attach import scored_sessions
+from usi.diagnose.diagnosis import scored_sessions
 from usi.diagnose.distances import distribution
 from usi.diagnose.evidence_files import (
     Distribution,

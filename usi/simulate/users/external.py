@@ -20,7 +20,7 @@ from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument, checked
 from usi.simulate.user import STOP
-from usi.simulate.users.lines import Broken, LineProcess
+from usi.simulate.users.line_process import Broken, LineProcess
 
 
 class Exchange(Protocol):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from usi.errors import UsageError
 from usi.phantom import blend, count_frame, default_tasks, draw, get_simulator, load_spec, realise
-from usi.phantom.plan import STOCK
+from usi.phantom.drawn_sessions import STOCK
 from usi.phantom.spec import SenseSpec
 from usi.phantom.wording import TOPIC_WORDS
 
