@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -69,32 +71,23 @@ def run(
 
     Example: usi simulate scripted:terse --domain service_desk --agent oracle --runs 3 -o runs
     """
-    from usi.cli import simulating
+    from usi.cli.console import note, out
+    from usi.simulate.cost import run_estimate
+    from usi.simulate.preparation import plans_of, require_prices, runtime_of
+    from usi.simulate.runner import Summary, run_plans
 
-    simulating.run(
-        simulating.Request(
-            simulators=tuple(simulators),
-            domain=own.domain,
-            agent=own.agent,
-            folder=own.output,
-            tasks=own.tasks,
-            runs=own.runs,
-            user_seeds=own.user_seeds,
-            agent_seeds=own.agent_seeds,
-            seed=own.seed,
-            name=own.name,
-            policy=not own.no_policy,
-            survey=own.survey or own.instrument is not None,
-            instrument=own.instrument,
-            max_turns=own.max_turns,
-            max_steps=own.max_steps,
-            concurrency=own.concurrency,
-            retry_failed=own.retry_failed,
-            calls=calls,
-            dry_run=own.dry_run,
-            quiet=delivery.quiet,
-        )
-    )
+    def told(summary: Summary) -> None:
+        for line in summary.lines():
+            note(line, quiet=delivery.quiet)
+
+    plans = plans_of(simulators, own, quiet=delivery.quiet)
+    if own.dry_run:
+        out(json.dumps(run_estimate(plans), indent=2) + "\n")
+        return
+    require_prices(calls, [*(plan.users for plan in plans), plans[0].setting.agent])
+    summaries = run_plans(plans, lambda spent: runtime_of(calls, own.output, spent), told)
+    if not sys.stdout.isatty():
+        out(json.dumps([summary.to_dict() for summary in summaries], indent=2) + "\n")
 
 
 @app.command(name="judge")
@@ -115,19 +108,15 @@ def judge(
 
     Example: usi simulate judge people.jsonl --judge model:openai/gpt-4o-mini -o judged
     """  # fmt: skip
-    from usi.cli import simulating
+    from usi.cli.console import note
+    from usi.simulate.judge import judge_plan
 
-    simulating.judge(
-        transcripts,
-        judge=own.judge,
-        folder=own.output,
-        label=own.label,
-        instrument=own.instrument,
-        concurrency=own.concurrency,
-        calls=calls,
-        force=delivery.force,
-        quiet=delivery.quiet,
-    )
+    plan = judge_plan(own, calls, force=delivery.force)
+    found = plan.run(transcripts, calls, own.output)
+    if found.answers:
+        note(f"written: {plan.path}", quiet=delivery.quiet)
+    for line in found.lines(plan.instrument):
+        note(line, quiet=delivery.quiet)
 
 
 @app.command(name="human")
@@ -144,19 +133,38 @@ def human(
 
     Example: usi simulate human --domain service_desk --agent oracle -o human_corpus/desk --tasks 2
     """
-    from usi.cli import simulating
+    from usi.cli.console import note
+    from usi.errors import UsageError
+    from usi.report.text import printable
+    from usi.simulate.calls import Runtime
+    from usi.simulate.human import HumanPlan, Left, play, read_consent
+    from usi.simulate.preparation import runtime_of, setting_of
+    from usi.simulate.runner import choose_tasks
 
-    simulating.human(
-        domain=own.domain,
-        agent=own.agent,
-        folder=own.output,
-        tasks=own.tasks,
-        batch=own.batch,
-        participant=own.participant,
-        consent=own.consent,
-        policy=not own.no_policy,
-        instrument=own.instrument,
-        seed=own.seed,
-        max_turns=own.max_turns,
-        calls=calls,
-    )
+    def read(prompt: str) -> str:
+        try:
+            return input(prompt)
+        except EOFError:
+            raise Left from None
+
+    def show(line: str) -> None:  # what an agent says can't command the terminal
+        print(printable(line, newlines=True), flush=True)
+
+    opened: list[Runtime] = []
+
+    def begin() -> Runtime:
+        opened.append(runtime_of(calls, own.output))
+        return opened[0]
+
+    consent = read_consent(own.consent)
+    setting = setting_of(own, survey=True)
+    tasks = choose_tasks(setting.domain, own.tasks)
+    plan = HumanPlan(own.output, tasks, setting, own.batch, own.participant, consent, own.seed)
+    try:
+        stored = play(plan, begin, read, show)
+    except Left:
+        raise UsageError("no consent was given: nothing is stored") from None
+    finally:
+        for runtime in opened:
+            runtime.cache.close()
+    note(f"{stored} talks stored in {own.output} (batch {own.batch})")

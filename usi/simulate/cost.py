@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from usi.simulate.agents.agent import OutsideAgents
 from usi.simulate.agents.model import ModelAgents
 from usi.simulate.client import CHARACTERS_A_TOKEN, ModelSettings, prices
 from usi.simulate.episode import Setting
+from usi.simulate.runner import RunPlan
 from usi.simulate.user import UserFactory
 from usi.simulate.users.external import OutsideUsers
 from usi.simulate.users.model import ModelUsers
@@ -74,6 +75,34 @@ def _of(party: str, settings: ModelSettings, calls: int, tokens: int) -> CostEst
 def _mean_instruction(setting: Setting) -> int:
     tasks = setting.domain.tasks
     return sum(len(task.instruction) for task in tasks) // max(1, len(tasks))
+
+
+def run_estimate(plans: Sequence[RunPlan]) -> dict[str, Any]:
+    """What ``--dry-run`` prints: calls, tokens and money of every candidate of a run."""
+    rows = []
+    for plan in plans:
+        survey = plan.setting.instrument is not None
+        parties = estimate_costs(plan.users, plan.setting, len(plan.cells), survey=survey)
+        costs = [party.cost for party in parties]
+        rows.append(
+            {
+                "simulator": plan.label,
+                "episodes": len(plan.cells),
+                "calls": sum(party.calls for party in parties),
+                "tokens": sum(party.tokens_in + party.tokens_out for party in parties),
+                "cost_usd": None
+                if any(cost is None for cost in costs)
+                else round(sum(cost or 0.0 for cost in costs), 4),
+                "parties": [asdict(party) for party in parties],
+            }
+        )
+    return {
+        "dry_run": True,
+        "domain": plans[0].setting.domain.name,
+        "agent": plans[0].setting.agent_name,
+        "note": "estimates from typical talks; cost_usd null: a price is not known",
+        "simulators": rows,
+    }
 
 
 def unpriced(parties: Sequence[Any]) -> list[str]:

@@ -17,7 +17,7 @@ from usi.corpora.manifest import (
 )
 from usi.corpora.resolve import resolve
 from usi.curation.add import write_manifest
-from usi.errors import UsageError
+from usi.errors import InputError, UsageError
 from usi.provenance.record import sha256_file
 from usi.scoring.people import counts_of, read_people_of
 from usi.simulate.calls import Calls, Runtime
@@ -44,6 +44,22 @@ imitate people. Before you agree:
 
 Read = Callable[[str], str]
 Write = Callable[[str], None]
+
+
+def read_consent(path: Path | None) -> str:
+    """The consent text of a study of one's own, else that of usi.
+
+    Raises
+    ------
+    InputError
+        Where it can't be read.
+    """
+    if path is None:
+        return CONSENT
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"can't be read ({error})", file=str(path)) from None
 
 
 class Left(Exception):

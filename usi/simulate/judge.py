@@ -6,15 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from usi.errors import UsiError
+from usi.errors import UsageError, UsiError
+from usi.loading import open_sessions
+from usi.options import CallOptions, SimulateJudgeOptions
 from usi.records import Session
 from usi.simulate.calls import Calls, Runtime
-from usi.simulate.client import ModelSettings, complete
+from usi.simulate.candidates import USER_KINDS, Table, describe, label_of
+from usi.simulate.client import ModelSettings, complete, prices
 from usi.simulate.faults import EpisodeFault, RunStopped
+from usi.simulate.preparation import runtime_of
 from usi.simulate.protocol import Message
-from usi.simulate.questions import Filled, Instrument, fill_in
+from usi.simulate.questions import Filled, Instrument, fill_in, read_instrument, survey_file
+from usi.simulate.sessions import SURVEYS, write_whole
 
 ROLE = (
     "You read a conversation between a user and a support agent and answer a survey about it as "
@@ -32,6 +38,69 @@ class Judged:
     repaired: int = 0
     unanswered: int = 0
     stopped: str | None = None
+
+    def lines(self, instrument: Instrument) -> Iterator[str]:
+        """What is said of it to people."""
+        items = len(self.answers) * len(instrument.questions)
+        yield (
+            f"{len(self.answers)} talks judged, {self.repaired} repaired, "
+            f"{self.unanswered} of {items} answers unanswered"
+        )
+        for reason, n in sorted(self.left_out.items()):
+            yield f"  left out: {reason} {n}"
+        if self.stopped:
+            yield f"stopped: {self.stopped}. The same command goes on from here."
+
+
+@dataclass(frozen=True)
+class JudgePlan:
+    """A judge model, what it is asked, and the survey file that its answers go to."""
+
+    settings: ModelSettings
+    instrument: Instrument
+    path: Path
+    concurrency: int
+
+    def run(self, transcripts: Sequence[str], calls: CallOptions, folder: Path) -> Judged:
+        """Judge the talks of transcripts and write the survey file, where there are answers."""
+        runtime = runtime_of(calls, folder)
+        try:
+            found = judge_all(
+                open_sessions(list(transcripts)),
+                self.settings,
+                self.instrument,
+                runtime,
+                concurrency=self.concurrency,
+            )
+        finally:
+            runtime.cache.close()
+        if found.answers:
+            text = survey_file(list(found.answers.items()), self.instrument)
+            write_whole(self.path, text.encode("utf-8"))
+        return found
+
+
+def judge_plan(own: SimulateJudgeOptions, calls: CallOptions, *, force: bool) -> JudgePlan:
+    """The judge that options name.
+
+    Raises
+    ------
+    UsageError
+        For a judge that is not a model, a budget in money without a price, or a survey file that
+        is there already.
+    """
+    named = describe(own.judge, USER_KINDS)
+    table = Table(named, USER_KINDS, "judge")
+    if table.kind != "model":
+        raise UsageError(f'--judge {own.judge}: a judge is a model (kind = "model")')
+    settings = table.settings()
+    if calls.budget and not calls.replay and prices(settings) is None:
+        raise UsageError(f"--budget can't be held: the price of {settings.model} is not known")
+    instrument = read_instrument(own.instrument)
+    path = own.output / SURVEYS / f"survey_comparable_{label_of(own.label or named.label)}.json"
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already: --force writes it again, or --label another")
+    return JudgePlan(settings, instrument, path, own.concurrency)
 
 
 def transcript(session: Session) -> str:

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -307,6 +307,44 @@ class Summary:
     spent: Usage = field(default_factory=Usage)
     stopped: str | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "simulator": self.label,
+            "output": str(self.output) if self.output.exists() else None,
+            "episodes": self.done,
+            "wanted": self.wanted,
+            "graded": self.graded,
+            "rewarded": self.rewarded,
+            "terminations": dict(sorted(self.terminations.items())),
+            "infrastructure": dict(sorted(self.infrastructure.items())),
+            "replies": dict(sorted(self.defects.items())),
+            "spent": {**asdict(self.spent), "cost": round(self.spent.cost, 8)},
+            "stopped": self.stopped,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """What is said of it to people."""
+        where = f" -> {self.output}" if self.output.exists() else ""  # nothing done, no file
+        yield f"{self.label}: {self.done} of {self.wanted} episodes{where}"
+        if self.graded:
+            ends = _counts(self.terminations)
+            yield f"  reward 1 in {self.rewarded} of {self.graded}; ended by {ends}"
+        if self.infrastructure:
+            broken = _counts(self.infrastructure)
+            yield f"  infrastructure, not scored: {broken} (again: --retry-failed)"
+        if self.defects:
+            yield f"  replies mended by rule: {_counts(self.defects)}"
+        if self.spent.calls:
+            spent = self.spent
+            yield f"  {spent.calls} calls, {spent.tokens} tokens, ${spent.cost:.4f}"
+        if self.stopped:
+            yield f"  stopped: {self.stopped}. The same command goes on from here."
+
+
+def _counts(counted: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(counted.items()))
+
 
 class Run:
     """One candidate's run, its log open. Use it as a context."""
@@ -470,3 +508,50 @@ def _add(summary: Summary, record: dict[str, Any]) -> None:
         summary.graded += 1
         summary.rewarded += record["reward"] >= 1
     summary.defects.update(record.get("metadata", {}).get("replies", {}))
+
+
+def run_plans(
+    plans: Sequence[RunPlan],
+    begin: Callable[[Usage], Runtime],
+    told: Callable[[Summary], None] = lambda summary: None,
+) -> list[Summary]:
+    """Run candidates one after the other, until one is stopped.
+
+    Parameters
+    ----------
+    plans
+        One for each candidate; their logs are opened before anything is called.
+    begin
+        Cache, budget and pace, given what earlier parts of these runs have spent.
+    told
+        Called with the summary of each candidate as it ends.
+
+    Raises
+    ------
+    UsageError
+        Where a folder holds another run of a candidate.
+    UsiError
+        What ends a run for good (see `Run.go`).
+    """
+    runs: list[Run] = []
+    summaries: list[Summary] = []
+    try:
+        for plan in plans:
+            runs.append(Run(plan))
+        runtime = begin(sum((run.spent for run in runs), Usage()))
+        try:
+            for run in runs:
+                summaries.append(run.go(runtime))
+                told(summaries[-1])
+                if summaries[-1].stopped:
+                    break
+        finally:
+            runtime.cache.close()
+    finally:
+        for run in runs:
+            run.log.close()
+        for plan in plans:
+            close = getattr(getattr(plan.users, "exchange", None), "close", None)
+            if close is not None:
+                close()
+    return summaries
