@@ -81,16 +81,10 @@ def serve(
 
     Example: usi blind serve check --port 8001
     """
-    from usi.cli import blinding
+    from usi.cli.console import note
+    from usi.study.server import serve_blind
 
-    blinding.serve_blind(
-        folder,
-        host=own.host,
-        port=own.port,
-        root_path=own.root_path,
-        trusted_proxy=own.trusted_proxy,
-        trial=own.trial,
-    )
+    serve_blind(folder, own, note)
 
 
 @app.command(name="links")
@@ -104,9 +98,17 @@ def links(
 
     Example: usi blind links check --number 12
     """
-    from usi.cli import blinding
+    from usi.cli.console import out
+    from usi.study.blind.raters import opened_blind
+    from usi.study.database import study_name
+    from usi.study.links import SECRET, Signer, from_environment
 
-    blinding.print_links(folder, number=own.number, first=own.first)
+    secret = from_environment(SECRET)
+    with opened_blind(folder) as blind:
+        signer = Signer(secret, study_name(blind.database))
+        address = blind.place.study.url or "http://127.0.0.1:8001"
+        for link in signer.invitations(address, first=own.first, number=own.number):
+            out(f"{link}\n")
 
 
 @app.command(name="export")
@@ -120,9 +122,34 @@ def export(
 
     Example: usi blind export check -o blind.json
     """
-    from usi.cli import blinding
+    from usi.cli.console import note, out
+    from usi.errors import UsageError
+    from usi.report import files
+    from usi.report.card_text import practitioners
+    from usi.study.blind.raters import opened_blind, ratings_of
+    from usi.study.blind.results import results_of
+    from usi.study.blind.text import markdown_of
 
-    blinding.export_blind(folder, list(delivery.output), force=delivery.force, quiet=delivery.quiet)
+    forms = files.claim(delivery.output, known=(".json", ".md"), force=delivery.force)
+    with opened_blind(folder) as blind:
+        ratings, incomplete = ratings_of(blind.database.read())
+        if not ratings:
+            raise UsageError(f"{folder}: no rating was given yet")
+        card = results_of(
+            list(blind.items.values()),
+            ratings,
+            title=blind.place.study.title,
+            seed=blind.place.study.seed,
+            incomplete=incomplete,
+            synthetic=blind.trial,
+        )
+    made = {".json": card.to_json(), ".md": markdown_of(card)}
+    files.write_all({path: files.text(made[form]) for path, form in forms.items()})
+    for path in forms:
+        note(f"written: {path}", quiet=delivery.quiet)
+    note(practitioners(card.auc), quiet=delivery.quiet)
+    if not forms:
+        out(made[".json"])
 
 
 @app.command(name="join")
@@ -138,6 +165,13 @@ def join(
 
     Example: usi blind join card.json blind.json -o card.json
     """
-    from usi.cli import blinding
+    from usi.cli.console import note
+    from usi.report import files
+    from usi.scoring.scorecard import Scorecard
+    from usi.study.blind.join import joined
+    from usi.study.blind.results import BlindCard
 
-    blinding.join(card, result, own.output, force=delivery.force, quiet=delivery.quiet)
+    files.claim([own.output], known=(".json",), force=delivery.force or own.output == card)
+    whole, names = joined(Scorecard.read(card), BlindCard.read(result))
+    files.write_all({own.output: files.text(whole.to_json())})
+    note(f"{own.output}: blind check of {', '.join(names)}", quiet=delivery.quiet)

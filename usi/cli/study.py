@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -81,16 +83,10 @@ def serve(
 
     Example: usi study serve desk --port 8000 --root-path /study --trusted-proxy 127.0.0.1
     """
-    from usi.cli import studying
+    from usi.cli.console import note
+    from usi.study.server import serve_study
 
-    studying.serve_study(
-        folder,
-        host=own.host,
-        port=own.port,
-        root_path=own.root_path,
-        trusted_proxy=own.trusted_proxy,
-        trial=own.trial,
-    )
+    serve_study(folder, own, note)
 
 
 @app.command(name="links")
@@ -104,9 +100,17 @@ def links(
 
     Example: usi study links desk --number 30 > links.txt
     """
-    from usi.cli import studying
+    from usi.cli.console import out
+    from usi.study.database import study_name
+    from usi.study.links import SECRET, Signer, from_environment
+    from usi.study.study import opened_study
 
-    studying.print_links(folder, number=own.number, first=own.first)
+    secret = from_environment(SECRET)
+    with opened_study(folder, served=False) as running:
+        signer = Signer(secret, study_name(running.database))
+        address = running.place.study.url or "http://127.0.0.1:8000"
+        for link in signer.invitations(address, first=own.first, number=own.number):
+            out(f"{link}\n")
 
 
 @app.command(name="status")
@@ -120,15 +124,23 @@ def status(
 
     Example: usi study status desk
     """
-    from usi.cli import studying
+    from usi.cli.console import out, printed
+    from usi.study.status import status_of
+    from usi.study.study import opened_study
 
-    studying.print_status(folder, show=delivery.print)
+    with opened_study(folder) as running:
+        found = status_of(running.database.read(), running)
+    kind = printed(delivery.print)
+    if kind == "json":
+        out(json.dumps(found.to_dict(), indent=2) + "\n")
+    elif kind == "table":
+        out("\n".join(found.lines()) + "\n")
 
 
 @app.command(name="exclude")
 @guarded
 @flags
-def exclude(
+def exclude_talk(
     folder: Folder,
     talk: Annotated[int, typer.Argument(metavar="TALK", help="Number of the talk.")],
     own: StudyExcludeOptions,
@@ -137,9 +149,15 @@ def exclude(
 
     Example: usi study exclude desk 17 --reason "copied the instruction"
     """
-    from usi.cli import studying
+    from usi.errors import UsageError
+    from usi.study.status import exclude
+    from usi.study.study import opened_study
 
-    studying.exclude_talk(folder, talk, own.reason)
+    if not own.reason.strip():
+        raise UsageError("--reason: say why; it goes into the export")
+    with opened_study(folder) as running:
+        if not running.database.write(lambda db: exclude(db, running, talk, own.reason)):
+            raise UsageError(f"there is no talk {talk}; usi study export lists them")
 
 
 @app.command(name="export")
@@ -154,11 +172,17 @@ def export(
 
     Example: usi study export desk -o human_corpus/desk
     """
-    from usi.cli import studying
+    from usi.cli.console import note, working
+    from usi.study.export import export_corpus
+    from usi.study.study import opened_study
 
-    studying.export_study(
-        folder, own.output, redacted=own.redact, force=delivery.force, quiet=delivery.quiet
-    )
+    quiet = delivery.quiet
+    with opened_study(folder) as running, working("writing the corpus ...", quiet=quiet):
+        done = export_corpus(running, own.output, redacted=own.redact, force=delivery.force)
+    note(f"{done.folder}: {done.sessions} sessions, {done.left_out} left out", quiet=quiet)
+    for warning in done.warnings:
+        note(f"  {warning}", quiet=quiet)
+    note(f"Next: fill in {done.folder}/DATASHEET.md", quiet=quiet)
 
 
 @app.command(name="forget")
@@ -172,13 +196,24 @@ def forget(
 
     Example: usi study forget desk --identities --yes
     """
-    from usi.cli import studying
+    from usi.cli.console import note
+    from usi.errors import UsageError
+    from usi.study.retention import forget_data
+    from usi.study.study import opened_study
 
-    studying.forget(
-        folder,
-        participants=tuple(own.participant or ()),
-        identities=own.identities,
-        dropouts=own.dropouts,
-        everything=own.everything,
-        yes=own.yes,
-    )
+    if not (own.participant or own.identities or own.dropouts or own.everything):
+        raise UsageError("say what: --participant CODE, --identities, --dropouts or --everything")
+    if not own.yes:
+        if not sys.stdin.isatty():
+            raise UsageError("this deletes data for good: confirm with --yes")
+        if input("This deletes data for good. Write yes: ").strip() != "yes":
+            raise UsageError("nothing was deleted")
+    with opened_study(folder) as running:
+        done = forget_data(
+            running,
+            participants=own.participant,
+            identities=own.identities,
+            dropouts=own.dropouts,
+            everything=own.everything,
+        )
+    note(str(done))

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,12 @@ class Signer:
             return self._serializer(purpose).loads(token)
         except BadData:
             return None
+
+    def invitations(self, address: str, *, first: int, number: int) -> Iterator[str]:
+        """Signed links to a site, one a person; the same numbers give the same links."""
+        base = address.rstrip("/")
+        for n in range(first, first + number):
+            yield f"{base}/i/{self.sign('invitation', n)}"
 
     def owner_cookie(self) -> str:
         """A token for whoever gave the owner's password."""

@@ -19,6 +19,13 @@ class Forgotten:
     identities: int = 0
     talks: int = 0
 
+    def __str__(self) -> str:
+        """Say in a line what was deleted."""
+        return (
+            f"deleted: {self.people} people's talks, {self.identities} identities, "
+            f"{self.talks} talks left in the middle"
+        )
+
 
 def forget_data(
     running: Running,

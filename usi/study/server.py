@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from usi.errors import UsageError
+from usi.options import BlindServeOptions, SiteOptions, StudyServeOptions
 
 _NEEDED = ("starlette", "uvicorn", "jinja2", "itsdangerous", "python_multipart")
 
@@ -41,19 +43,87 @@ def root_of(root_path: str) -> str:
     return path
 
 
-def serve(
-    app: Any, *, host: str, port: int, trusted_proxy: str | None, ready: Callable[[str], None]
-) -> None:
+def serve_study(folder: Path, own: StudyServeOptions, say: Callable[[str], None]) -> None:
+    """Serve the site of a study until somebody ends it.
+
+    Parameters
+    ----------
+    folder
+        Holds ``study.toml``.
+    own
+        Where it is served, and whether only testers take part.
+    say
+        Told where the site is, once it answers.
+
+    Raises
+    ------
+    InputError, UsageError
+        Where settings, secrets, prices or the installation do not allow it.
+    """
+    from usi.simulate.cost import unpriced
+    from usi.study.database import only_server
+    from usi.study.links import OWNER, SECRET, from_environment
+    from usi.study.study import begin, opened_study
+
+    check_installed()
+    secret, password = from_environment(SECRET), from_environment(OWNER)
+    path = root_of(own.root_path)
+    with opened_study(folder, served=False) as running, only_server(folder):
+        begin(running, trial=own.trial)
+        limits = running.place.study.limits
+        if limits.budget and (unknown := unpriced([running.agent])):
+            raise UsageError(
+                f"limits.budget can't be held: the price of {', '.join(unknown)} is not known; "
+                "give price_in and price_out in the agent's file, or limits.budget_tokens"
+            )
+        from usi.study.web.app import study_app
+
+        app = study_app(running, secret=secret, password=password, root_path=path)
+
+        def ready(address: str) -> None:
+            say(f"{running.place.study.title}: {address}{path}/ (owner's page: {path}/owner)")
+            if own.trial:
+                say("trial: everything that comes of it is marked synthetic")
+
+        serve(app, own, own.port, ready)
+
+
+def serve_blind(folder: Path, own: BlindServeOptions, say: Callable[[str], None]) -> None:
+    """Serve the site of a blind check until somebody ends it; as `serve_study`, without an owner.
+
+    Raises
+    ------
+    InputError, UsageError
+        Where settings, the secret or the installation do not allow it.
+    """
+    from usi.study.blind.raters import opened_blind, set_trial
+    from usi.study.database import only_server
+    from usi.study.links import SECRET, from_environment
+    from usi.study.settings import check_filled_in
+
+    check_installed()
+    secret, path = from_environment(SECRET), root_of(own.root_path)
+    with opened_blind(folder) as blind, only_server(folder):
+        if not own.trial:
+            check_filled_in(blind.place.consent, blind.place.folder / "consent.md")
+        set_trial(blind, trial=own.trial)
+        from usi.study.web.blind import blind_app
+
+        app = blind_app(blind, secret=secret, root_path=path)
+        title = blind.place.study.title
+        serve(app, own, own.port, lambda address: say(f"{title}: {address}{path}/"))
+
+
+def serve(app: Any, own: SiteOptions, port: int, ready: Callable[[str], None]) -> None:
     """Run until somebody ends it.
 
     Parameters
     ----------
     app
         ASGI application.
-    host, port
-        To listen on; port 0 takes a free one.
-    trusted_proxy
-        Addresses (with commas) whose ``X-Forwarded-For`` and ``-Proto`` are believed.
+    own, port
+        Where to listen (port 0 takes a free one), and the addresses whose ``X-Forwarded-For`` and
+        ``-Proto`` are believed.
     ready
         Told the address once the site answers.
 
@@ -69,8 +139,8 @@ def serve(
 
     config = uvicorn.Config(
         app,
-        proxy_headers=trusted_proxy is not None,
-        forwarded_allow_ips=trusted_proxy or "",
+        proxy_headers=own.trusted_proxy is not None,
+        forwarded_allow_ips=own.trusted_proxy or "",
         access_log=False,
         server_header=False,
         log_level="warning",
@@ -78,6 +148,7 @@ def serve(
         timeout_keep_alive=30,
         lifespan="on",
     )
+    host = own.host
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(found[0], found[1])

@@ -71,6 +71,22 @@ class Status:
         """Plain data for JSON."""
         return asdict(self)
 
+    def lines(self) -> list[str]:
+        """What is said of it on a terminal."""
+        return [
+            f"cells: {self.filled} of {self.cells} filled, {self.held} under way",
+            *(f"  {name}: {taken} of {size} taken" for name, (taken, size) in self.strata.items()),
+            f"people: {_listed(self.people)}",
+            f"talks: {_listed(self.talks)}",
+            f"dropouts: {self.dropouts}",
+            f"agent: {self.calls:,} calls, {self.tokens:,} tokens, ${self.cost_usd:.2f}",
+            f"new talks: {'no, ' + self.closed if self.closed else 'yes'}",
+        ]
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in counts.items()) or "none"
+
 
 def status_of(db: Connection, running: Running) -> Status:
     """Numbers of a study as they are now."""

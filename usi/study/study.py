@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,7 +22,7 @@ from usi.simulate.runner import choose_tasks
 from usi.simulate.user import GREETING
 from usi.study.assignment import Cells, stratum_of
 from usi.study.database import Connection, Database
-from usi.study.settings import STUDY, Place, check_filled_in
+from usi.study.settings import STUDY, Place, check_filled_in, read_study
 from usi.study.tasks import read_task_file
 from usi.study.texts import Texts, texts_of
 
@@ -153,6 +154,32 @@ def open_study(place: Place, *, clock: Callable[[], float] = time.time) -> Runni
         running.database.close()
         raise
     return running
+
+
+@contextmanager
+def opened_study(folder: Path, *, served: bool = True) -> Iterator[Running]:
+    """The study of a folder with its file, closed at the end.
+
+    Parameters
+    ----------
+    folder
+        Holds ``study.toml``.
+    served
+        Whether it must have been served before, so that there is a file.
+
+    Raises
+    ------
+    InputError, UsageError
+        Where the settings are wrong, or nobody was served yet.
+    """
+    place = read_study(folder)
+    if served and not place.database.exists():
+        raise UsageError(f"{place.database} is not there: nobody was served yet")
+    running = open_study(place)
+    try:
+        yield running
+    finally:
+        running.database.close()
 
 
 def begin(running: Running, *, trial: bool) -> None:

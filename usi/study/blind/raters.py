@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from typing import Literal
 
+from usi.errors import UsageError
 from usi.study.blind.items import Item, choose_items, read_items
 from usi.study.blind.results import Rating
-from usi.study.blind.settings import BLIND, ITEMS, BlindPlace
+from usi.study.blind.settings import BLIND, ITEMS, BlindPlace, read_blind
 from usi.study.database import Connection, Database
 from usi.study.texts import Texts, texts_of
 
@@ -75,6 +78,16 @@ def open_blind(place: BlindPlace, *, clock: Callable[[], float] = time.time) -> 
     return Blind(place, database, {item.id: item for item in items}, texts, clock)
 
 
+@contextmanager
+def opened_blind(folder: Path) -> Iterator[Blind]:
+    """The blind check of a folder with its file, closed at the end."""
+    blind = open_blind(read_blind(folder))
+    try:
+        yield blind
+    finally:
+        blind.database.close()
+
+
 def set_trial(blind: Blind, *, trial: bool) -> None:
     """Keep whether only scripts and testers take part; it can't change once somebody rated.
 
@@ -83,8 +96,6 @@ def set_trial(blind: Blind, *, trial: bool) -> None:
     UsageError
         Where it would change.
     """
-    from usi.errors import UsageError
-
     value = "yes" if trial else "no"
 
     def work(db: Connection) -> None:

@@ -17,12 +17,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from usi._version import __version__
+from usi.errors import InputError
 from usi.estimate import Estimate, not_assessed, unscorable
 from usi.reasons import BLIND_FEW, BLIND_NO_PAIR, BLIND_NO_RATINGS, BLIND_ONE_SIDE, BLIND_SAME
 from usi.scoring.robust.agreement import krippendorff_alpha
@@ -131,6 +133,22 @@ class BlindCard(_Part):
     def to_json(self) -> str:
         """JSON text with a final newline."""
         return self.model_dump_json(indent=2) + "\n"
+
+    @classmethod
+    def read(cls, path: Path) -> BlindCard:
+        """Read what ``usi blind export`` wrote.
+
+        Raises
+        ------
+        InputError
+            For anything else.
+        """
+        try:
+            return cls.model_validate_json(path.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise InputError(
+                f"is not a result of usi blind export ({type(error).__name__})", file=str(path)
+            ) from None
 
 
 def results_of(
