@@ -1,7 +1,8 @@
 """The interface in Python: one function for each verb, and results that show themselves.
 
 `usi` exposes what stands here; nothing is imported before it is used. Options have the names of
-the flags (`usi.options`, which holds their meaning once).
+the flags (`usi.options`, which holds their meaning once): the keywords between ``# options`` and
+``# end of options`` and their entries in the docstrings are made by ``docs/build_api.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeGuard, TypeVar
 
 from pydantic import PrivateAttr
 
@@ -22,15 +23,9 @@ from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.loading.stream import SessionStream, is_paths
 from usi.options import (
-    MAX_RECORD,
-    DesignOption,
-    HumanSource,
     LoadOptions,
-    RunIds,
     ScoreOptions,
-    SurveyDesign,
-    TasksOption,
-    TwoSampleMode,
+    declared,
     default_of,
 )
 from usi.pipeline import Loaded, score_with_tables, stream_of
@@ -242,14 +237,16 @@ class StudyPlan(_Grids, Plan):
 def load(
     transcripts: Transcripts,
     *,
+    # options: LoadOptions
     format: str | None = None,  # noqa: A002
     domain: str | None = None,
     name: str | None = None,
-    max_record: int = MAX_RECORD,
+    max_record: int = 64 * 2**20,
     user_role: str | None = None,
     user_speaker: str | None = None,
     flip: bool = False,
     map: Mapping[str, str] | None = None,  # noqa: A002
+    # end of options
 ) -> Loaded:
     """Read transcripts of any known format into memory.
 
@@ -259,8 +256,27 @@ def load(
         Paths of files, folders or archives; a frame of pandas or polars, a table of pyarrow, a
         list of dictionaries, or anything that gives one dictionary a row (a Hugging Face
         ``Dataset``): one message a row, or one session a row with a list of messages.
-    format, domain, name, max_record, user_role, user_speaker, flip, map
-        As the flags of the same name; see `usi.options.LoadOptions`.
+    format
+        Read as FORMAT (see: usi formats), not by content.
+    domain
+        Domain of files that name none.
+    name
+        Name of the simulator in place of the file's name.
+    max_record
+        Largest record that is read, such as 64MB (default). Of JSON Lines a line, of an array an
+        element, in bytes.
+    user_role
+        Messages of this role are the user's. As it is written in the data; messages of the role
+        user are then the agent's. A session without this role is read by rule.
+    user_speaker
+        Messages of this speaker are the user's.
+    flip
+        Swap user and assistant: logs that store the simulator as assistant. Of simulators'
+        transcripts alone, never of people's.
+    map
+        Columns of a table: session=COLUMN,role=COLUMN,text=COLUMN,... Meanings: session, role,
+        text, order, time, name, task, trial, batch, domain, simulator, participant, agent, reward,
+        outcome, termination, status, status_reason, survey, layout, keep, error_tags.
 
     Raises
     ------
@@ -269,37 +285,27 @@ def load(
     UsageError
         For data of another kind; the message says what is accepted.
     """
-    return _load(
-        transcripts,
-        LoadOptions(
-            format=format,
-            domain=domain,
-            name=name,
-            max_record=max_record,
-            user_role=user_role,
-            user_speaker=user_speaker,
-            flip=flip,
-            map=map or {},
-        ),
-    )
+    return _load(transcripts, _chosen(LoadOptions, locals()))
 
 
 def features(
     transcripts: Transcripts,
     *,
     side: Side,
-    profile: str | None = None,
     cleaning: Side | None = None,
+    # options: ProfileOption, LoadOptions, LanguageOption, ScoreOptions.run_ids
+    profile: str | None = None,
     format: str | None = None,  # noqa: A002
     domain: str | None = None,
     name: str | None = None,
-    max_record: int = MAX_RECORD,
-    run_ids: RunIds = "auto",
+    max_record: int = 64 * 2**20,
     user_role: str | None = None,
     user_speaker: str | None = None,
     flip: bool = False,
     map: Mapping[str, str] | None = None,  # noqa: A002
     language: str | None = None,
+    run_ids: Literal["auto", "suffix", "none"] = "auto",
+    # end of options
 ) -> SessionTable:
     """Compute the session table of transcripts: one row a session, in input order, with keys.
 
@@ -310,10 +316,37 @@ def features(
     side
         ``"human"`` or ``"simulated"``: decides keys and, unless `cleaning` says otherwise,
         which messages are dropped.
+    cleaning
+        Clean messages as those of this side.
     profile
-        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
-    format, domain, name, max_record, run_ids, user_role, user_speaker, flip, map, language
-        As the flags of the same name; see `usi.options.ScoreOptions`.
+        Scoring definition. tau-usi (as published), robust (the default) or log (operational logs).
+    format
+        Read as FORMAT (see: usi formats), not by content.
+    domain
+        Domain of files that name none.
+    name
+        Name of the simulator in place of the file's name.
+    max_record
+        Largest record that is read, such as 64MB (default). Of JSON Lines a line, of an array an
+        element, in bytes.
+    user_role
+        Messages of this role are the user's. As it is written in the data; messages of the role
+        user are then the agent's. A session without this role is read by rule.
+    user_speaker
+        Messages of this speaker are the user's.
+    flip
+        Swap user and assistant: logs that store the simulator as assistant. Of simulators'
+        transcripts alone, never of people's.
+    map
+        Columns of a table: session=COLUMN,role=COLUMN,text=COLUMN,... Meanings: session, role,
+        text, order, time, name, task, trial, batch, domain, simulator, participant, agent, reward,
+        outcome, termination, status, status_reason, survey, layout, keep, error_tags.
+    language
+        Language of sessions that declare none, such as de.
+    run_ids
+        Split ids into task and run: published rule (auto, default), always, never. auto: the
+        published rule on files of tau-usi; suffix: always at the last underscore; none: never.
+        Files with a trial field use it, except where every trial occurs with one task only.
     """
     return _features(
         transcripts,
@@ -322,16 +355,7 @@ def features(
         cleaning=cleaning,
         run_ids=run_ids,
         language=language,
-        options=LoadOptions(
-            format=format,
-            domain=domain,
-            name=name,
-            max_record=max_record,
-            user_role=user_role,
-            user_speaker=user_speaker,
-            flip=flip,
-            map=map or {},
-        ),
+        options=_chosen(LoadOptions, locals()),
     )
 
 
@@ -339,42 +363,44 @@ def score(
     simulators: Transcripts | SessionTable | Mapping[str, Transcripts | SessionTable],
     human: Transcripts | SessionTable,
     *,
+    # options: ProfileOption, LoadOptions, LanguageOption, ScoreOptions
     profile: str | None = None,
     format: str | None = None,  # noqa: A002
     domain: str | None = None,
     name: str | None = None,
-    max_record: int = MAX_RECORD,
+    max_record: int = 64 * 2**20,
     user_role: str | None = None,
     user_speaker: str | None = None,
     flip: bool = False,
     map: Mapping[str, str] | None = None,  # noqa: A002
     language: str | None = None,
-    surveys: str | Path | None = "auto",
-    difficulty: str = "frozen",
-    run_ids: RunIds = "auto",
-    human_source: HumanSource = "auto",
-    human_runs: Sequence[str] = (),
-    sim_runs: Sequence[str] = (),
-    human_where: Sequence[str] = (),
-    sim_where: Sequence[str] = (),
-    tasks: TasksOption = "all",
-    design: DesignOption = "auto",
-    cluster: str = "task",
-    group: str | None = None,
-    strata: str | None = None,
-    by: Sequence[str] = (),
-    success_at: float | None = None,
-    other_agent: bool = False,
-    survey_design: SurveyDesign | None = None,
-    c2st: TwoSampleMode = "fast",
-    replicates: int = 2000,
-    seed: int = 7,
     preset: str | None = None,
     log_config: str | None = None,
     timezone: str | None = None,
     no_classes: bool = False,
     horizon: float | None = None,
     standardise: bool = True,
+    human_runs: Sequence[str] = (),
+    sim_runs: Sequence[str] = (),
+    human_where: Sequence[str] = (),
+    sim_where: Sequence[str] = (),
+    tasks: Literal["all", "common"] = "all",
+    design: Literal["auto", "paired", "unpaired"] = "auto",
+    cluster: str = "task",
+    group: str | None = None,
+    strata: str | None = None,
+    by: Sequence[str] = (),
+    success_at: float | None = None,
+    other_agent: bool = False,
+    survey_design: Literal["same-transcript", "same-task"] | None = None,
+    c2st: Literal["off", "fast", "full"] = "fast",
+    replicates: int = 2000,
+    seed: int = 7,
+    surveys: str | Path | None = "auto",
+    difficulty: str = "frozen",
+    run_ids: Literal["auto", "suffix", "none"] = "auto",
+    human_source: Literal["auto", "human", "simulated"] = "auto",
+    # end of options
 ) -> ScoredCard:
     """Score simulators against a human reference.
 
@@ -387,20 +413,93 @@ def score(
         A path, a name under ``human_corpus/`` of the workspace, other transcripts, or a session
         table.
     profile
-        Scoring profile; default: see `usi.scoring.profiles.default_profile`.
-    format, domain, name, max_record, user_role, user_speaker, flip, map, language
-        How transcripts are read. All options have the names and meanings of the flags of
-        ``usi score``; `usi.options.ScoreOptions` says what each does.
-    surveys, difficulty, run_ids, human_source
-        What is compared.
-    human_runs, sim_runs, human_where, sim_where, tasks
-        Which sessions count.
-    design, cluster, group, strata, by, success_at, other_agent, survey_design, c2st, replicates
-        How the sides are compared.
+        Scoring definition. tau-usi (as published), robust (the default) or log (operational logs).
+    format
+        Read as FORMAT (see: usi formats), not by content.
+    domain
+        Domain of files that name none.
+    name
+        Name of the simulator in place of the file's name.
+    max_record
+        Largest record that is read, such as 64MB (default). Of JSON Lines a line, of an array an
+        element, in bytes.
+    user_role
+        Messages of this role are the user's. As it is written in the data; messages of the role
+        user are then the agent's. A session without this role is read by rule.
+    user_speaker
+        Messages of this speaker are the user's.
+    flip
+        Swap user and assistant: logs that store the simulator as assistant. Of simulators'
+        transcripts alone, never of people's.
+    map
+        Columns of a table: session=COLUMN,role=COLUMN,text=COLUMN,... Meanings: session, role,
+        text, order, time, name, task, trial, batch, domain, simulator, participant, agent, reward,
+        outcome, termination, status, status_reason, survey, layout, keep, error_tags.
+    language
+        Language of sessions that declare none, such as de.
+    preset
+        Both sides are logs of this system: servicenow, uci-incident, bpic2013.
+    log_config
+        Both sides are logs read by this file (usi logs suggest drafts one).
+    timezone
+        Zone of times that carry none.
+    no_classes
+        Logs without a class map: waiting, outcome not assessed.
+    horizon
+        Look at so many hours of every case, the same on both sides.
+    standardise
+        Weight simulated cases to the real mix of priority and category (default).
+    human_runs
+        Batches (or trials) of the reference; odd, even: halves of each task. Labels as in the
+        tables; empty keeps all. odd and even keep every other session of each task, for data
+        without runs.
+    sim_runs
+        Runs (trials) of the simulators; odd, even: halves of each task.
+    human_where
+        Only people's sessions with this value, as domain=hotel.
+    sim_where
+        The same for the simulators' sessions.
+    tasks
+        all: refuse under 95 % of the tasks (default); common: those in common.
+    design
+        The same tasks on both sides, or not; default: found, and said.
+    cluster
+        What is drawn again as a whole: task (default), participant, a column.
+    group
+        Pair on task families: the values of this column.
+    strata
+        Column with a difficulty known beforehand, as priority. It takes the place of a difficulty
+        pool.
+    by
+        Score within every value of this column, too; may be given again. difficulty means the
+        difficulty bins.
+    success_at
+        Success is a reward of at least this (default 1). Rewards other than 0 and 1 are not
+        assessed before a threshold is declared.
+    other_agent
+        Compare success although the sides talked to different agents.
+    survey_design
+        What was rated: the person's own transcript, or the same task. Without it: as the corpus
+        declares of its survey files, else the same task.
+    c2st
+        Two-sample test: fast (default), full for tier A (minutes), off. full permutes labels, fast
+        uses a closed form.
+    replicates
+        Bootstrap replicates (default 2000).
     seed
-        Of every draw.
-    preset, log_config, timezone, no_classes, horizon, standardise
-        Logs of events in place of conversations.
+        Seed of what is drawn at random (tau-usi has the published one).
+    surveys
+        Folder with survey_comparable_<label>.json; default: survey_data/ beside CORPUS.
+    difficulty
+        Task difficulties: the published map (default), none, JSON; self with tau-usi. JSON holds
+        task -> success rate; self pools over the simulators being scored.
+    run_ids
+        Split ids into task and run: published rule (auto, default), always, never. auto: the
+        published rule on files of tau-usi; suffix: always at the last underscore; none: never.
+        Files with a trial field use it, except where every trial occurs with one task only.
+    human_source
+        How the reference is cleaned; default: by what the file is. A file recognised as output of a
+        simulator defaults to simulated, and the card says that the reference is no human.
 
     Returns
     -------
@@ -415,43 +514,7 @@ def score(
     NotScorable
         Where no honest score follows from the data.
     """
-    options = ScoreOptions(
-        format=format,
-        domain=domain,
-        name=name,
-        max_record=max_record,
-        user_role=user_role,
-        user_speaker=user_speaker,
-        flip=flip,
-        map=map or {},
-        language=language,
-        surveys=surveys,
-        difficulty=difficulty,
-        run_ids=run_ids,
-        human_source=human_source,
-        human_runs=_labels("human_runs", human_runs),
-        sim_runs=_labels("sim_runs", sim_runs),
-        human_where=_labels("human_where", human_where),
-        sim_where=_labels("sim_where", sim_where),
-        tasks=tasks,
-        design=design,
-        cluster=cluster,
-        group=group,
-        strata=strata,
-        by=_labels("by", by),
-        success_at=success_at,
-        other_agent=other_agent,
-        survey_design=survey_design,
-        c2st=c2st,
-        replicates=replicates,
-        seed=seed,
-        preset=preset,
-        log_config=log_config,
-        timezone=timezone,
-        no_classes=no_classes,
-        horizon=horizon,
-        standardise=standardise,
-    )
+    options = _chosen(ScoreOptions, locals())
     result = score_with_tables(
         _simulators(simulators, options),
         human if isinstance(human, str | Path | SessionTable) else _people(human, options),
@@ -501,8 +564,10 @@ def compare(
     a: Scorecard | str | Path,
     b: Scorecard | str | Path,
     *,
+    # options: CompareOptions
     simulator: str | None = None,
     other: str | None = None,
+    # end of options
 ) -> ComparedCards:
     """Compare two simulators against the same people: better, worse, or noise.
 
@@ -510,8 +575,10 @@ def compare(
     ----------
     a, b
         What `score` gave, or files of scorecards.
-    simulator, other
-        Simulator of A, and of B where it has another name.
+    simulator
+        Simulator of A, and of B where --other is not given; needed where a scorecard has several.
+    other
+        Simulator of B.
     """
     from usi.decisions.tables import compare_files
 
@@ -526,8 +593,10 @@ def compare(
 def rank(
     cards: Scorecard | str | Path | Sequence[Scorecard | str | Path],
     *,
-    alpha: float = 0.05,
+    # options: RankOptions
     as_of: str | None = None,
+    alpha: float = 0.05,
+    # end of options
 ) -> RankedCards:
     """Rank simulators with rank intervals and tie groups.
 
@@ -535,10 +604,10 @@ def rank(
     ----------
     cards
         What `score` gave, files of scorecards, or folders that hold some.
-    alpha
-        Probability that some rank lies outside its interval.
     as_of
-        Day that expiry of admissions counts to, ``YYYY-MM-DD``.
+        Day that expiry counts to.
+    alpha
+        Chance that some rank lies outside its interval.
     """
     from usi.decisions.tables import rank_files
 
@@ -637,11 +706,27 @@ def _people(given: object, options: ScoreOptions) -> SessionStream:
     return stream_of(given, options.load_options(human=True))
 
 
-def _labels(name: str, given: Sequence[str]) -> tuple[str, ...]:
-    """Labels as the options hold them; one text is no list of them."""
+Group = TypeVar("Group")
+
+
+def _chosen(group: type[Group], said: Mapping[str, Any]) -> Group:
+    """A group of options from the keywords of a function, which have the same names.
+
+    Raises
+    ------
+    UsageError
+        For one text where a list of labels is asked for.
+    """
+    return group(**{name: _value(group, name, said[name]) for name in declared(group)})
+
+
+def _value(group: type[Any], name: str, given: Any) -> Any:
+    usual = default_of(group, name)
+    if not isinstance(usual, tuple):
+        return usual if given is None and isinstance(usual, Mapping) else given
     if isinstance(given, str):
         raise UsageError(f"{name}={given!r}: give a list of labels, such as [{given!r}]")
-    return tuple(str(label) for label in given) or default_of(ScoreOptions, name)
+    return tuple(str(label) for label in given)
 
 
 def _card(given: Scorecard | str | Path) -> Scorecard:

@@ -14,8 +14,9 @@ import pytest
 from helpers import ROOT
 from house.test_docs_build import builder, page
 
+from usi.cli.doctor import diagnose
 from usi.cli.flags import made_flags
-from usi.cli.settings import TABLES, keys_of
+from usi.cli.settings import TABLES, find_workspace, keys_of, template
 from usi.cli.verbs import VERBS
 from usi.options import ScoreOptions, declared
 
@@ -63,29 +64,50 @@ def test_the_pages_are_as_their_builder_makes_them() -> None:
     assert page("commands") == made.commands(page("commands")), "run: python docs/build_options.py"
 
 
-def test_the_settings_page_has_every_key_and_the_template_no_other() -> None:
+def test_the_settings_page_has_every_key() -> None:
     text = page("settings")
     for table in TABLES:
         part = text.split(f"## [{table}]\n")[1].split("\n## ")[0]
         assert set(re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)) == set(keys_of(table))
-    template = (ROOT / "usi" / "cli" / "templates" / "usi.toml").read_text(encoding="utf-8")
-    table = ""
-    for line in template.splitlines():
+
+
+def test_the_file_that_init_writes_has_every_key_once_and_all_of_them_can_be_set(tmp_path) -> None:
+    text = template()
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
         if heading := re.match(r"\[(\w+)\]", line):
-            table = heading[1]
-        elif (key := re.match(r"# (\w+) = ", line)) and table in TABLES:
-            assert key[1] in keys_of(table)
+            keys = found.setdefault(heading[1], [])
+        elif key := re.match(r"# (\w+) = ", line):
+            keys.append(key[1])
+    assert {*found} == {*TABLES, "gate"}
+    for table in TABLES:
+        shared = [] if table == "load" else found["load"]
+        assert len(found[table]) == len(set(found[table]))
+        assert {*found[table], *shared} >= set(keys_of(table)) >= set(found[table])
+    set_all = re.sub(r"(?m)^# (?=\w+ = )", "", text)
+    (tmp_path / "usi.toml").write_text(set_all, encoding="utf-8")
+    said = find_workspace(tmp_path).settings
+    assert {table: [*said.of(table)] for table in TABLES} == {t: found[t] for t in TABLES}
+
+
+def test_doctor_lists_the_settings_that_a_file_makes(tmp_path) -> None:
+    (tmp_path / "usi.toml").write_text('[score]\nreplicates = 500\n[gate]\ntier = "A"\n')
+    made = {item.what: item.detail for item in diagnose(tmp_path)}
+    assert made["setting score.replicates"].startswith("500: Bootstrap replicates")
+    assert made["setting gate.tier"] == '"A"'
+    assert sum(name.startswith("setting ") for name in made) == 2
 
 
 NEW = """    colour: Literal["red", "green"] = option("red", "Colour of the score.", panel=COMPARED)
     held_out: bool = False
 """
 PROBE = """
-import json, sys
+import inspect, json, sys
 sys.path.insert(0, {docs!r})
-import build_options
+import build_options, usi
 from usi.cli.flags import made_flags
 from usi.cli.score import Request, command, resolved
+from usi.cli.settings import template
 from usi.options import ScoreOptions
 
 def read(**said):
@@ -93,6 +115,9 @@ def read(**said):
     return resolved(asked)[2].colour
 
 print(json.dumps({{
+    "keyword": str(inspect.signature(usi.score).parameters["colour"]),
+    "documented": "Colour of the score." in usi.score.__doc__,
+    "template": '# colour = "red"' in template(),
     "flag": "colour" in [flag.name for flag in made_flags(command)],
     "key": read(),
     "over": read(colour="red"),
@@ -105,10 +130,7 @@ print(json.dumps({{
 
 
 def test_one_declaration_adds_flag_key_help_and_pages(tmp_path: Path) -> None:
-    """A field in a copy of usi/options.py, and nothing else.
-
-    The keyword of `usi.score` has to be spelt out for editors: see tests/api.
-    """
+    """A field in a copy of usi/options.py, and then the builders; nothing is written by hand."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "usi", tmp_path / "usi", ignore=ignored)
     options = tmp_path / "usi" / "options.py"
@@ -124,10 +146,13 @@ def test_one_declaration_adds_flag_key_help_and_pages(tmp_path: Path) -> None:
             check=False,
         )  # fmt: skip
 
-    done = run("-c", PROBE.format(docs=str(ROOT / "docs")))
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.svg"))
+    assert run("docs/build_api.py").returncode == 0
+    done = run("-c", PROBE.format(docs=str(tmp_path / "docs")))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "flag": True, "key": "green", "over": "red", "field": "green", "row": True,
+        "keyword": "colour: 'Literal[\"red\", \"green\"]' = 'red'", "documented": True,
+        "template": True, "flag": True, "key": "green", "over": "red", "field": "green", "row": True,
         "settings": True,
     }  # fmt: skip
     help_ = run("-m", "usi", "score", "--help").stdout

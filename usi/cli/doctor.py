@@ -88,7 +88,7 @@ def _profiles() -> Iterator[SetupCheck]:
 
 
 def _workspace(start: Path | None) -> Iterator[SetupCheck]:
-    from usi.cli.settings import find_workspace
+    from usi.cli.settings import find_workspace, settings_made
 
     try:
         workspace = find_workspace(start)
@@ -99,6 +99,8 @@ def _workspace(start: Path | None) -> Iterator[SetupCheck]:
         yield SetupCheck("absent", "workspace", "no usi.toml here or above", "make one: usi init")
     else:
         yield SetupCheck("ok", "settings", str(workspace.file))
+        for name, text in settings_made(workspace):
+            yield SetupCheck("ok", f"setting {name}", text)
     corpora = workspace.root / "human_corpus"
     names = sorted(
         entry.name
@@ -141,7 +143,7 @@ BAD = 2
 def command(
     delivery: Annotated[Delivery, only("print")],
 ) -> None:
-    """Say what is installed, found and wrong, with what to do about it.
+    """Say what is installed, found, set and wrong, with what to do about it.
 
     Exit code 0 where nothing is wrong, else 2. An extra that is not installed is not wrong.
 

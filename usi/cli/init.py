@@ -13,11 +13,11 @@ import typer
 
 from usi.cli.console import note
 from usi.cli.flags import flags, only
+from usi.cli.settings import template
 from usi.errors import UsageError
 from usi.options import Delivery
 
 _FILES = {
-    "usi.toml": "usi.toml",
     "human_corpus/README.md": "human_corpus.md",
     "simulators/README.md": "simulators.md",
     "reports/README.md": "reports.md",
@@ -32,15 +32,16 @@ def make(folder: Path) -> list[tuple[Path, bool]]:
     UsageError
         Where a file stands in a folder's place or nothing may be written there.
     """
-    texts = resources.files("usi.cli").joinpath("templates")
+    templates = resources.files("usi.cli").joinpath("templates")
+    texts = {name: templates.joinpath(source).read_bytes() for name, source in _FILES.items()}
     done = []
     try:
-        for target, source in _FILES.items():
+        for target, text in {"usi.toml": template().encode(), **texts}.items():
             path = folder / target
             path.parent.mkdir(parents=True, exist_ok=True)
             made = not (path.exists() or path.is_symlink())
             if made:
-                path.write_bytes(texts.joinpath(source).read_bytes())
+                path.write_bytes(text)
             done.append((path, made))
     except OSError as error:
         raise UsageError(f"can't make a workspace in {folder}: {error.strerror}") from error

@@ -7,12 +7,14 @@ ignored is a wrong score.
 
 from __future__ import annotations
 
+import json
 import tomllib
-from collections.abc import Mapping
+import types
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from usi.errors import InputError, unknown_name
 from usi.options import (
@@ -23,6 +25,7 @@ from usi.options import (
     ScoreChoices,
     ScoreOptions,
     declared,
+    default_of,
     type_of,
 )
 
@@ -208,3 +211,68 @@ def _explained(error: ValidationError, file: str, prefix: str) -> InputError:
         else:
             lines.append(f"{prefix}{'.'.join(place)}: {problem['msg']}")
     return InputError("; ".join(lines), file=file)
+
+
+# ---------------------------------------------------------------------- the file that init writes
+
+_HEAD = """\
+# Settings of this workspace. The command line goes over this file, this file over the defaults.
+# Unknown keys are errors. Paths are relative to this file. usi doctor lists what is set.
+"""
+_ABOUT = {"load": "of every verb that reads transcripts; a table of a verb goes over it"}
+_GATE = """
+[gate]  # criteria of usi gate, and of usi score --gate usi.toml
+# tier = "B"
+"""
+
+
+def template() -> str:
+    """A settings file with every key in a comment, each with its default or an example.
+
+    The keys of ``[load]`` may stand in ``[score]`` and ``[features]``, too; they are written once.
+    """
+    shared = set(keys_of("load"))
+    lines = [_HEAD]
+    for table in ("load", *(name for name in TABLES if name != "load")):
+        about = f"  # {_ABOUT[table]}" if table in _ABOUT else ""
+        lines.append(f"[{table}]{about}")
+        own = [name for name in keys_of(table) if table == "load" or name not in shared]
+        lines += [_line(table, name) for name in own]
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n" + _GATE
+
+
+def _line(table: str, name: str) -> str:
+    group, about = keys_of(table)[name]
+    text = f"# {name} = {_example(group, name, about)}"
+    return f"{text:30}  # {about.help}"
+
+
+def _example(group: type[Any], name: str, about: Option) -> str:
+    """The default as TOML, or what stands for a value in ``--help`` where there is none."""
+    value, hint = default_of(group, name), type_of(group, name)
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(part for part in get_args(hint) if part is not type(None))
+    if isinstance(value, bool | float | str) and value != "":
+        return json.dumps(value)
+    if isinstance(value, int):
+        return '"64MB"' if name == "max_record" else str(value)
+    if get_origin(hint) is Literal:
+        return json.dumps(get_args(hint)[0])
+    if hint in (int, float):
+        return "0"
+    example = json.dumps(about.metavar or name.upper())
+    return f"[{example}]" if get_origin(hint) is tuple and about.parse is None else example
+
+
+def settings_made(workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Every setting that a file makes: ``table.key``, and its value with what it means."""
+    for table, values in workspace.settings.tables.items():
+        for name, value in values.items():
+            yield f"{table}.{name}", f"{_told(value)}: {keys_of(table)[name][1].help}"
+    for name, value in workspace.settings.gate.items():
+        yield f"gate.{name}", _told(value)
+
+
+def _told(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
