@@ -30,10 +30,11 @@ def peak_mb() -> float:
 def work(sessions: int, profile: str, folder: str) -> dict[str, float]:
     """Stream that many sessions to a session table; what it took."""
     import pyarrow.parquet as pq
+    from phantom_truth.stream import stream_sessions
 
     from usi.extraction import extract
     from usi.extraction.table import write_stream
-    from usi.phantom import load_spec, stream_sessions
+    from usi.phantom import load_spec
 
     base = peak_mb()
     target = Path(folder) / "sessions.parquet"
@@ -67,7 +68,9 @@ def in_a_process(sessions: int, profile: str) -> dict[str, float]:
 
 def realised_per_second(sessions: int) -> float:
     """Phantom sessions written as text a second, extraction left out."""
-    from usi.phantom import load_spec, stream_sessions
+    from phantom_truth.stream import stream_sessions
+
+    from usi.phantom import load_spec
 
     start = time.perf_counter()
     for _ in stream_sessions(load_spec("human"), sessions, seed=7):

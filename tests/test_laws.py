@@ -25,21 +25,14 @@ from law_checks import (
     hold,
     unclassified,
 )
+from phantom_truth.counts import phantom_table
 
 from usi.extraction.extract import extract_table
 from usi.extraction.profile import PROFILES, get_specs
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable
 from usi.options import ScoreOptions
-from usi.phantom import (
-    at_strength,
-    default_tasks,
-    draw,
-    get_simulator,
-    load_spec,
-    phantom_table,
-    realise,
-)
+from usi.phantom import at_strength, default_tasks, draw, get_simulator, load_spec, realise
 from usi.reasons import NO_SURVEY_FILES
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile, profile_names

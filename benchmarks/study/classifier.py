@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from phantom_truth.counts import phantom_table
+from phantom_truth.tasks import sample_tasks
+
 from study.cells import Cell, people, simulator
 from study.paired import task_seed
 from study.truth import Truth
 from usi.diagnose.diagnosis import CLASSIFIERS, compared_specs, is_collapsed, sample_of
 from usi.diagnose.distances import feature_distances, spread_index
 from usi.diagnose.two_sample import two_sample_test
-from usi.phantom import draw, phantom_table, sample_tasks
+from usi.phantom import draw
 
 
 @dataclass(frozen=True)

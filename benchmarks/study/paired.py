@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from phantom_truth.counts import phantom_table
+from phantom_truth.tasks import sample_tasks
 
 from study.cells import Cell, people, simulator
 from study.light import light_card, verdicts
 from study.truth import Truth
 from usi.extraction.profile import get_specs
 from usi.options import RobustOptions
-from usi.phantom import TaskSet, draw, phantom_table, sample_tasks
+from usi.phantom import TaskSet, draw
 from usi.scoring.robust.bounds import lower_upper, mean_score
 from usi.scoring.robust.card_parts import outcome_numbers
 from usi.scoring.robust.difficulty import Pool, pool_cutoffs

@@ -12,10 +12,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from phantom_truth.scores import true_feature, true_success
 
 from study.cells import people, simulator
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.true_scores import true_feature, true_success
 from usi.scoring.robust.difficulty import interval_labels
 from usi.scoring.robust.study import Study
 from usi.scoring.robust.terms import PARTS

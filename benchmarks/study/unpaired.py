@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+from phantom_truth.counts import phantom_table
+from phantom_truth.tasks import sample_tasks
 
 from study.cells import Cell, people, simulator
 from study.paired import REPLICATES, Row, row_of, task_seed
 from study.truth import Truth
 from usi.extraction.profile import get_specs
 from usi.options import RobustOptions
-from usi.phantom import PhantomSpec, TaskSet, draw, phantom_table, sample_tasks
+from usi.phantom import PhantomSpec, TaskSet, draw
 from usi.scoring.robust.difficulty import CUTOFFS, interval_labels
 from usi.scoring.robust.reference import reference
 from usi.scoring.robust.study import study

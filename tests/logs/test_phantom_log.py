@@ -8,6 +8,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 from command import usi
+from phantom_truth.log_values import NOT_KNOWN, true_log_values
 
 from usi.errors import UsageError
 from usi.extraction.profile import get_specs
@@ -16,7 +17,6 @@ from usi.logs import load_config
 from usi.logs.extract import extract_log_table
 from usi.phantom.log_build import build_phantom_logs
 from usi.phantom.log_spec import ACTIVITIES, load_log_phantom, log_preset_names, plans
-from usi.phantom.log_truth import NOT_KNOWN, true_log_values
 
 CASES = 12_000
 SPECS = {spec.name: spec for spec in get_specs("log")}

@@ -9,22 +9,14 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from phantom_truth.counts import phantom_table
+from phantom_truth.scores import true_scores
+from phantom_truth.stream import BLOCK, stream_counts, stream_sessions
 
 from usi.extraction.extract import extract_table
 from usi.loading import open_sessions, read_surveys
 from usi.options import ScoreOptions
-from usi.phantom import (
-    build_phantom,
-    default_tasks,
-    draw,
-    get_simulator,
-    load_spec,
-    phantom_table,
-    stream_counts,
-    stream_sessions,
-    true_scores,
-)
-from usi.phantom.stream import BLOCK
+from usi.phantom import build_phantom, default_tasks, draw, get_simulator, load_spec
 from usi.scoring.context import ScoreContext
 from usi.scoring.keys import assign_keys
 from usi.scoring.profiles import get_profile

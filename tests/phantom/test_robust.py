@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from phantom_truth.counts import phantom_table
+from phantom_truth.scores import true_scores
 
 from usi.extraction.profile import get_specs
 from usi.options import ScoreOptions
-from usi.phantom import default_tasks, draw, get_simulator, load_spec, phantom_table, true_scores
+from usi.phantom import default_tasks, draw, get_simulator, load_spec
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile
 from usi.scoring.robust.reference import reference

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from phantom_truth.counts import count_frame
 
 from usi.errors import UsageError
-from usi.phantom import blend, count_frame, default_tasks, draw, get_simulator, load_spec, realise
+from usi.phantom import blend, default_tasks, draw, get_simulator, load_spec, realise
 from usi.phantom.drawn_sessions import STOCK
 from usi.phantom.spec import SenseSpec
 from usi.phantom.wording import TOPIC_WORDS

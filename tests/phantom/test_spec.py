@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from phantom_truth.effects import core_counts, per_session, turn_words
+from phantom_truth.tasks import sample_tasks
 
 from usi.errors import UsageError, UsiError
 from usi.phantom import (
@@ -18,11 +20,9 @@ from usi.phantom import (
     load_spec,
     make_independent,
     preset_names,
-    sample_tasks,
     simulator_names,
 )
 from usi.phantom.drawn_sessions import MARK
-from usi.phantom.effects import core_counts, per_session, turn_words
 from usi.phantom.population import resolve
 from usi.phantom.reading import spec_from_table, spec_to_table
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+from phantom_truth.counts import count_frame
 
 from usi.extraction.content import CONTENT_COLUMNS
 from usi.extraction.extract import extract
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
-from usi.phantom import count_frame, default_tasks, draw, get_simulator, load_spec, realise
+from usi.phantom import default_tasks, draw, get_simulator, load_spec, realise
 
 SOURCES = ["human", "polite", "mild", "collapsed", "dense"]
 PROFILES = ["tau-usi", "robust"]

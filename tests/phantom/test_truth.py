@@ -9,30 +9,20 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pytest
+from phantom_truth.counts import count_frame
+from phantom_truth.crossed import draw_crossed, true_pass_k
+from phantom_truth.rates import exact_values, true_rates
+from phantom_truth.scores import true_outcome, true_scores
+from phantom_truth.tasks import sample_tasks
 from scipy.integrate import quad
 from scipy.stats import norm
 
 from usi.errors import NotScorable, UsageError
 from usi.extraction.profile import get_feature_profile
 from usi.extraction.table import derive
-from usi.phantom import (
-    Rate,
-    blend,
-    count_frame,
-    default_tasks,
-    draw,
-    draw_crossed,
-    get_simulator,
-    load_spec,
-    sample_tasks,
-    true_outcome,
-    true_pass_k,
-    true_rates,
-    true_scores,
-)
+from usi.phantom import Rate, blend, default_tasks, draw, get_simulator, load_spec
 from usi.phantom.population import resolve
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.truth import exact_values
 
 HUMAN = load_spec("human")
 POOLS = {"rare_reaction": ("emotion", "accusation")}

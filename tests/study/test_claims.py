@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from phantom_truth.tasks import sample_tasks
 from study.cells import Cell, people, simulator
 from study.many import run
 from study.paired import COLUMNS, NAMES, Row
@@ -13,7 +14,7 @@ from study.truth import truth_of
 
 from usi.extraction.profile import get_specs
 from usi.extraction.spec import DIMENSIONS
-from usi.phantom import draw, sample_tasks
+from usi.phantom import draw
 
 LOW, HIGH, TRUTH = (COLUMNS.index(name) for name in ("low", "high", "truth"))
 

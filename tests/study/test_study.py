@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from helpers import ROOT
+from phantom_truth.counts import phantom_table
 from study.cells import Cell, people, simulator
 from study.light import CRITERIA, light_card, verdicts
 from study.many import run
@@ -16,7 +17,7 @@ from study.summary import rate
 
 from usi.decisions import gate_scorecard
 from usi.options import ScoreOptions
-from usi.phantom import draw, phantom_table
+from usi.phantom import draw
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile
 from usi.scoring.robust.bounds import Interval, score_terms

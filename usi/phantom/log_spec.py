@@ -2,7 +2,7 @@
 
 A case is a plan (how many work events, waits, where it goes, whether it is reopened), drawn from
 independent choices; durations do not depend on the plan. So true values follow by summing over
-all plans (`usi.phantom.log_truth`).
+all plans (``benchmarks/phantom_truth/log_values.py``).
 """
 
 from __future__ import annotations

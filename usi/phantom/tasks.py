@@ -21,7 +21,7 @@ from usi.phantom.spec import RATE_NAMES
 EFFECT_NAMES = (*RATE_NAMES, "turns", "words")
 FloatArray = NDArray[np.float64]
 
-_STREAM_EFFECTS, _STREAM_DIFFICULTY, _STREAM_SAMPLE = 11, 12, 13
+_STREAM_EFFECTS, _STREAM_DIFFICULTY = 11, 12
 
 
 @dataclass(frozen=True)
@@ -85,22 +85,11 @@ def default_tasks(n: int = 165, *, seed: int = 0) -> TaskSet:
         rng = np.random.default_rng([seed, _STREAM_DIFFICULTY])
         names += [f"phantom_{i}" for i in range(len(pool), n)]
         difficulty += rng.choice(pool, size=extra).tolist()
-    return _with_effects(tuple(names), np.array(difficulty), seed)
+    return with_effects(tuple(names), np.array(difficulty), seed)
 
 
-def sample_tasks(n: int, *, seed: int) -> TaskSet:
-    """`n` new tasks of the super-population, for studies: difficulties drawn from the map.
-
-    Names are ``phantom_0``, ...: give their difficulties by `TaskSet.difficulty_map`.
-    """
-    if n < 1:
-        raise UsageError(f"a phantom needs at least one task, not {n}")
-    pool = np.array([value for _, value in published_difficulty()])
-    rng = np.random.default_rng([seed, _STREAM_SAMPLE])
-    return _with_effects(tuple(f"phantom_{i}" for i in range(n)), rng.choice(pool, size=n), seed)
-
-
-def _with_effects(names: tuple[str, ...], difficulty: FloatArray, seed: int) -> TaskSet:
+def with_effects(names: tuple[str, ...], difficulty: FloatArray, seed: int) -> TaskSet:
+    """Tasks with effects drawn from the standard normal distribution."""
     rng = np.random.default_rng([seed, _STREAM_EFFECTS])
     effects: Any = rng.standard_normal((len(names), len(EFFECT_NAMES)))
     domains = tuple(name.rpartition("_")[0] for name in names)

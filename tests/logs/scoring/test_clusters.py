@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from phantom_truth.log_values import true_log_values
 
 from usi.extraction.spec import FeatureSpec
 from usi.phantom.log_draw import log_frames
 from usi.phantom.log_spec import load_log_phantom
-from usi.phantom.log_truth import true_log_values
 from usi.scoring.robust.sums import side_sums
 from usi.scoring.robust.terms import contrast
 

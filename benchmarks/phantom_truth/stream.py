@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
+from phantom_truth.counts import count_frame
 from usi.errors import UsageError
-from usi.phantom.counts import count_frame
 from usi.phantom.drawn_sessions import DrawnSessions, draw_sessions
 from usi.phantom.realise import realise
 from usi.phantom.spec import PhantomSpec

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from phantom_truth.effects import core_counts, profile_counts
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.phantom.drawn_sessions import DrawnSessions
-from usi.phantom.effects import core_counts, profile_counts
 from usi.records import Side
 
 if TYPE_CHECKING:

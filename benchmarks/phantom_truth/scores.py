@@ -9,12 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
+from phantom_truth.rates import REFERENCE_SESSIONS, reference_values, true_rates
 from usi.errors import NotScorable, UsageError
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.phantom.population import FloatArray, resolve
 from usi.phantom.spec import PhantomSpec
 from usi.phantom.tasks import published_difficulty
-from usi.phantom.truth import REFERENCE_SESSIONS, reference_values, true_rates
 
 
 def true_success(spec: PhantomSpec, difficulty: Sequence[float] | FloatArray) -> FloatArray:

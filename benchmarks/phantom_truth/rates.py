@@ -17,11 +17,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.phantom.counts import count_frame
+from phantom_truth.counts import count_frame
+from phantom_truth.tasks import sample_tasks
 from usi.phantom.drawn_sessions import draw
 from usi.phantom.population import FloatArray, Population, hermite, resolve
 from usi.phantom.spec import MARK_NAMES, PhantomSpec
-from usi.phantom.tasks import published_difficulty, sample_tasks
+from usi.phantom.tasks import published_difficulty
 from usi.phantom.wording import FRAGMENTS, LOOP
 from usi.phantom.wording import STOCK as STOCK_TEXT
 
