@@ -37,7 +37,7 @@ from usi.reasons import NO_SURVEY_FILES
 from usi.scoring.context import ScoreContext
 from usi.scoring.profiles import get_profile, profile_names
 from usi.scoring.published.calibration import binned_gap
-from usi.scoring.published.score import dice, dimension_score
+from usi.scoring.published.score import dice
 from usi.scoring.published.survey import agreement, instrument, published_rng
 from usi.scoring.robust.terms import relative
 
@@ -68,7 +68,6 @@ PAIRS = {
         frozenset({"bounds", "identity", "symmetry", "monotone"}),
         positive,
     ),
-    "dimension": PairMetric(lambda h, s: dimension_score([h], [s]) / 100),
 }
 
 

@@ -20,7 +20,6 @@ from usi.decisions.plan import (
     regression_margins,
     runs_for_all,
     tasks_for_all,
-    tasks_for_gap,
     tasks_for_score,
     within_variance,
 )
@@ -58,8 +57,10 @@ def test_tasks_for_the_index(
     [(0.05, 418, 528), (0.07, 213, 270), (0.10, 104, 132), (0.15, 46, 59)],
 )
 def test_tasks_for_the_success_gap(bound: float, at_80: int, at_90: int) -> None:
-    assert tasks_for_gap(bound, batches=3, runs=3) == pytest.approx(at_80, abs=1)
-    assert tasks_for_gap(bound, batches=3, runs=3, power=0.9) == pytest.approx(at_90, abs=1)
+    asked = resolve({"max_success_gap": bound})
+    for tasks, power in ((at_80, 0.8), (at_90, 0.9)):
+        (gap,) = part_powers(asked, {}, truth=100.0, tasks=tasks, batches=3, runs=3)
+        assert gap.power == pytest.approx(power, abs=0.004)
 
 
 @pytest.mark.parametrize(

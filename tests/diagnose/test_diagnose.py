@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 from sklearn.metrics import roc_auc_score
 
 from usi.diagnose.distances import correlation_difference, feature_distances, spread_index
-from usi.diagnose.gaming import RateCounts, context_lift, detect, overdispersion, suspected
+from usi.diagnose.gaming import RateCounts, Totals, context_lift, detect, overdispersion, suspected
 from usi.diagnose.sample import Sample
 from usi.diagnose.two_sample import two_sample_test, weighted_auc
 
@@ -146,20 +148,29 @@ def counts(rng, n, *, person_sd, lift):
     return RateCounts(hits_in + hits_out, turns, clusters, hits_in, inside)
 
 
+def totals(hits) -> Totals:
+    """Sums over sessions of ten turns each."""
+    return Totals.of(RateCounts(hits, np.full(len(hits), 10.0), np.zeros(len(hits), dtype=str)))
+
+
 def test_overdispersion_of_coin_tosses_is_one_and_of_people_more():
     rng = np.random.default_rng(11)
     tosses = rng.binomial(10, 0.3, 4000).astype(float)
-    assert overdispersion(tosses, np.full(4000, 10.0)) == pytest.approx(1.0, abs=0.06)
+    assert overdispersion(totals(tosses)) == pytest.approx(1.0, abs=0.06)
     mixed = rng.binomial(10, rng.beta(1, 2, 4000)).astype(float)
     # Beta-binomial: variance factor 1 + (n - 1) / (a + b + 1) = 1 + 9 / 4.
-    assert overdispersion(mixed, np.full(4000, 10.0)) == pytest.approx(3.25, abs=0.2)
+    assert overdispersion(totals(mixed)) == pytest.approx(3.25, abs=0.2)
 
 
 def test_context_lift_by_hand():
     # 20 of 40 turns inside hit, 20 of 80 outside: .5 / .25.
-    lift = context_lift(np.array([40.0]), np.array([120.0]), np.array([20.0]), np.array([40.0]))
-    assert lift == pytest.approx(2.0)
-    assert context_lift(np.zeros(1), np.ones(1), np.zeros(1), np.zeros(1)) is None
+    def lift(*sums: float) -> float:
+        hits, turns, inside, turns_inside = (np.array([x]) for x in sums)
+        counted = RateCounts(hits, turns, np.array(["t"]), inside, turns_inside)
+        return float(context_lift(Totals.of(counted))[0])
+
+    assert lift(40.0, 120.0, 20.0, 40.0) == pytest.approx(2.0)
+    assert math.isnan(lift(0.0, 1.0, 0.0, 0.0))
 
 
 def test_sprinkled_words_are_suspected_and_people_are_not():

@@ -152,8 +152,8 @@ def test_one_declaration_adds_flag_key_help_and_pages(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
         "keyword": "colour: 'Literal[\"red\", \"green\"]' = 'red'", "documented": True,
-        "template": True, "flag": True, "key": "green", "over": "red", "field": "green", "row": True,
-        "settings": True,
+        "template": True, "flag": True, "key": "green", "over": "red", "field": "green",
+        "row": True, "settings": True,
     }  # fmt: skip
     help_ = run("-m", "usi", "score", "--help").stdout
     assert "--colour" in help_

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from usi.errors import InputError, InputErrors, UsageError
-from usi.logs import CaseStore, Column, LogFormat, iter_cases, load_config, open_log, preset_names
+from usi.logs import CaseStore, Column, LogFormat, load_config, open_log, preset_names
 from usi.logs.records import record_blocks
 from usi.logs.suggest import guess_class, suggest
 
@@ -288,21 +288,6 @@ def test_order_is_by_time_then_file_and_spilling_changes_nothing(tmp_path):
         assert store.spilled
         spilled = pl.concat(list(store.frames())).sort("case", maintain_order=True)
     assert spilled.equals(held)
-
-
-def test_cases_as_records(tmp_path):
-    text = (
-        "case_id,activity,timestamp,assigned_to,category\n"
-        "b,1,2016-03-01 10:00,Ann,x\na,2,2016-03-01 09:00,,\nb,3,2016-03-01 09:00,,y\n"
-    )
-    with CaseStore(open_log(write(tmp_path, text), UTC_CLOCK)) as store:
-        cases = [case for frame in store.frames() for case in iter_cases(frame, simulator="s")]
-    assert [case.case_id for case in cases] == ["b", "a"]
-    assert [event.activity for event in cases[0].events] == ["3", "1"]
-    assert cases[0].events[1].resource == "Ann"
-    assert cases[0].events[1].fields == {"category": "x"}
-    assert cases[0].events[0].timestamp == at(2016, 3, 1, 9)
-    assert cases[1].events[0].row == 1
 
 
 # -- configuration -------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from command import usi
 from phantom_truth.log_values import NOT_KNOWN, true_log_values
+from support.log_tables import extract_log_table
 
 from usi.errors import UsageError
 from usi.extraction.profile import get_specs
 from usi.extraction.table import SessionTable
 from usi.logs import load_config
-from usi.logs.extract import extract_log_table
 from usi.phantom.log_build import build_phantom_logs
 from usi.phantom.log_spec import ACTIVITIES, load_log_phantom, log_preset_names, plans
 

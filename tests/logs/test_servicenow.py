@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import shared
+from support.log_tables import extract_log_table
 
 from usi.errors import InputError
 from usi.logs import load_config
 from usi.logs.config import LogConfig
-from usi.logs.extract import extract_log_table
 from usi.logs.feature_options import options_of
 
 ZIP = "data/logs/servicenow/ServiceNow-Kaggle.csv.zip"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle_log import case_features
+from support.log_tables import extract_log_table
 
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import LOG_PROFILES, PROFILES, get_feature_profile, get_specs
@@ -19,7 +20,7 @@ from usi.logs import CaseStore, LogConfig, LogFormat, open_log
 from usi.logs.behaviour import sla_limits, with_sla_limits
 from usi.logs.calendar import Calendar, read_calendar
 from usi.logs.config import parse_config
-from usi.logs.extract import extract_log_table, run_log
+from usi.logs.extract import run_log
 from usi.logs.feature_options import ClassMap, TraceOptions, options_of
 from usi.logs.features import SPECS
 

@@ -21,7 +21,7 @@ from usi.scoring.published.calibration import (
     read_difficulty,
     success,
 )
-from usi.scoring.published.score import dice, dimension_score, index_of_batch, mean_sd
+from usi.scoring.published.score import dice, index_of_batch, mean_sd
 from usi.scoring.published.survey import agreement, instrument, published_rng
 
 finite = st.floats(-1e6, 1e6)
@@ -56,9 +56,6 @@ class TestDice:
             dice(bad, 1.0)
         with pytest.raises(UsiError):
             dice(1.0, bad)
-
-    def test_a_dimension_is_the_mean_in_points(self) -> None:
-        assert dimension_score([1.0, 0.0, 4.0], [3.0, 0.0, 4.0]) == pytest.approx(250 / 3)
 
 
 class TestOutcome:

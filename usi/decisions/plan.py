@@ -110,18 +110,6 @@ def tasks_for_score(
     return math.ceil((total / (truth - minimum)) ** 2 - 1e-9)
 
 
-def tasks_for_gap(
-    bound: float, *, batches: int, runs: int, power: float = 0.8,
-    variance: float = SUCCESS_VARIANCE, alpha: float = ALPHA,
-) -> int:  # fmt: skip
-    """Tasks for the success gap of a perfect simulator to lie within ± `bound`.
-
-    ``n = V (1/m + 1/R) ((z_alpha + z_{beta/2}) / bound)²``: two one-sided tests.
-    """
-    z = quantile(alpha) + quantile((1 - power) / 2)
-    return math.ceil(variance * (1 / batches + 1 / runs) * (z / bound) ** 2 - 1e-9)
-
-
 def part_powers(
     criteria: Criteria, noises: Mapping[str, Noise], *, truth: float, tasks: int, batches: int,
     runs: int, variance: float = SUCCESS_VARIANCE,

@@ -50,7 +50,7 @@ class RateCounts:
 
 
 @dataclass(frozen=True)
-class _Totals:
+class Totals:
     """Sums over sessions, one row a weighting: shape (replicates,) each."""
 
     sessions: FloatArray
@@ -60,9 +60,14 @@ class _Totals:
     context_hits: FloatArray
     context_turns: FloatArray
 
+    @classmethod
+    def of(cls, counts: RateCounts) -> Totals:
+        """The sums of all sessions, each once: one row."""
+        return cls(*_columns(counts).sum(axis=0)[:, None])
+
 
 def _columns(counts: RateCounts) -> FloatArray:
-    """(sessions, 6) what `_Totals` sums; sessions without turns add nothing."""
+    """(sessions, 6) what `Totals` sums; sessions without turns add nothing."""
     seen = counts.turns > 0
     turns = np.where(seen, counts.turns, 1.0)
     none = np.full(len(counts.turns), np.nan)
@@ -85,50 +90,47 @@ def _ratio(top: FloatArray, bottom: FloatArray, enough: npt.NDArray[np.bool_] | 
     )
 
 
-def _overdispersion(t: _Totals) -> FloatArray:
+def overdispersion(t: Totals) -> FloatArray:
+    """Pearson dispersion of the rates of sessions over the binomial: 1 = coin tosses, people more.
+
+    ``sum (k - n p)^2 / (n p (1 - p)) / (m - 1)`` over the m sessions with n > 0 turns and k hits,
+    p the pooled rate. NaN where p is 0 or 1, or hits are fewer than `MIN_HITS`.
+
+    Examples
+    --------
+    >>> counts = RateCounts(np.array([0.0, 40.0]), np.array([40.0, 40.0]), np.array(["a", "b"]))
+    >>> overdispersion(Totals.of(counts))
+    array([80.])
+    """
     p = _ratio(t.hits, t.turns, True)
     chi_square = t.squares - 2 * p * t.hits + p * p * t.turns
     degrees = p * (1 - p) * (t.sessions - 1)
     return _ratio(chi_square, degrees, (t.hits >= MIN_HITS) & (t.sessions >= 2))
 
 
-def _context_lift(t: _Totals) -> FloatArray:
+def context_lift(t: Totals) -> FloatArray:
+    """P(hit given that the agent has just helped or failed) / P(hit otherwise); 1 = no difference.
+
+    NaN where either side has no turns, there are fewer than `MIN_HITS` hits in all, or no hit
+    outside the context.
+
+    Examples
+    --------
+    20 of 40 turns in the context are hits, and 20 of the 80 others:
+
+    >>> one = [np.array([x]) for x in (40.0, 120.0)] + [np.array(["a"])]
+    >>> context_lift(Totals.of(RateCounts(*one, np.array([20.0]), np.array([40.0]))))
+    array([2.])
+    """
     inside = _ratio(t.context_hits, t.context_turns, True)
     outside = _ratio(t.hits - t.context_hits, t.turns - t.context_turns, True)
     return _ratio(inside, outside, t.hits >= MIN_HITS)
 
 
-DETECTORS: dict[str, Callable[[_Totals], FloatArray]] = {
-    "overdispersion": _overdispersion,
-    "context_lift": _context_lift,
+DETECTORS: dict[str, Callable[[Totals], FloatArray]] = {
+    "overdispersion": overdispersion,
+    "context_lift": context_lift,
 }
-
-
-def _whole(counts: RateCounts) -> _Totals:
-    return _Totals(*_columns(counts).sum(axis=0)[:, None])
-
-
-def overdispersion(hits: FloatArray, turns: FloatArray) -> float | None:
-    """Pearson dispersion of conversation rates over binomial: 1 = coin tosses, people more.
-
-    ``sum (k - n p)^2 / (n p (1 - p)) / (m - 1)`` over the m sessions with n > 0 turns.
-    ``None`` where the pooled rate p is 0 or 1 or hits are fewer than `MIN_HITS`.
-    """
-    names = np.zeros(len(turns), dtype=np.str_)
-    return _value(_overdispersion(_whole(RateCounts(hits, turns, names))))
-
-
-def context_lift(
-    hits: FloatArray, turns: FloatArray, context_hits: FloatArray, context_turns: FloatArray
-) -> float | None:
-    """P(hit given that the agent has just helped or failed) / P(hit otherwise).
-
-    ``None`` where either side has no turns, or fewer than `MIN_HITS` hits in all, or no hit
-    outside the context.
-    """
-    names = np.zeros(len(turns), dtype=np.str_)
-    counts = RateCounts(hits, turns, names, context_hits, context_turns)
-    return _value(_context_lift(_whole(counts)))
 
 
 def _value(found: FloatArray) -> float | None:
@@ -145,7 +147,7 @@ def _bands(counts: RateCounts, seed: int) -> dict[str, tuple[float, float]]:
     )
     bands = {}
     for name, statistic in DETECTORS.items():
-        values = statistic(_Totals(*drawn.T))
+        values = statistic(Totals(*drawn.T))
         values = values[np.isfinite(values)]
         if len(values) >= REPLICATES // 2:
             low, high = np.quantile(values, BAND)
@@ -166,7 +168,7 @@ def detect(human: RateCounts, simulated: RateCounts, *, seed: int = 7) -> dict[s
     bands = _bands(human, seed)
     found = {}
     for name, statistic in DETECTORS.items():
-        value, people = _value(statistic(_whole(simulated))), _value(statistic(_whole(human)))
+        value, people = _value(statistic(Totals.of(simulated))), _value(statistic(Totals.of(human)))
         band = bands.get(name)
         if value is None or people is None or band is None:
             found[name] = not_assessed(FEW_HITS, least=MIN_HITS, unit="ratio")

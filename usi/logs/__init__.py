@@ -1,6 +1,5 @@
 """Operational logs: files of any layout -> events in one shape -> whole cases."""
 
-from usi.logs.cases import iter_cases
 from usi.logs.config import LogConfig, load_config, preset_names
 from usi.logs.events import EventStream, open_log
 from usi.logs.notes import LogNotes
@@ -16,7 +15,6 @@ __all__ = [
     "LogConfig",
     "LogFormat",
     "LogNotes",
-    "iter_cases",
     "load_config",
     "open_log",
     "preset_names",

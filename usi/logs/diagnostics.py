@@ -29,7 +29,6 @@ from usi.reasons import FEW_CASES, NO_EVENTS
 from usi.scoring.parts import Diagnosis
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.reference import chosen
-from usi.scoring.scorecard import SimulatorCard
 
 DRAWS = 10
 MIN_CASES = 50
@@ -139,15 +138,3 @@ def _summary(values: list[float], unit: str, size: int) -> Estimate:
     return Estimate(
         value=tidy(mean), low=tidy(mean - reach), high=tidy(mean + reach), n=size, unit=unit
     )
-
-
-def distance_lines(part: SimulatorCard) -> list[str]:
-    """The distances in words, beside those of the real log from itself."""
-    lines = []
-    for name, (_, unit) in DISTANCES.items():
-        own, real = part.log_distances.get(name), part.log_distances.get(f"{name}_real")
-        if own is None or own.value is None or real is None or real.value is None:
-            continue
-        tail = " h" if unit == "hours" else ""
-        lines.append(f"{name} {own.value:.3g}{tail} (real against real {real.value:.3g}{tail})")
-    return lines

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from usi.errors import NotScorable, UsageError
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA
-from usi.extraction.table import MICROSECONDS_PER_HOUR, SessionTable, table_schema
+from usi.extraction.table import MICROSECONDS_PER_HOUR, table_schema
 from usi.logs import CaseStore, EventStream, LogConfig, open_log
 from usi.logs.behaviour import (
     escalations,
@@ -568,21 +568,3 @@ def run_log(
     stream = log if isinstance(log, EventStream) else open_log(log, config.layout, name=name)
     store = CaseStore(stream, check=None if classes is None else classes.check)
     return LogRun(store, classes, options or options_of(config), side, config.tag, watch, digest)
-
-
-def extract_log_table(
-    log: Paths | EventStream,
-    config: LogConfig,
-    *,
-    side: Side,
-    name: str | None = None,
-    options: TraceOptions | None = None,
-    without_classes: bool = False,
-) -> tuple[SessionTable, LogNotes]:
-    """Compute the session table of a log whose cases fit into memory; parameters as `run_log`."""
-    run = run_log(
-        log, config, side=side, name=name, options=options, without_classes=without_classes
-    )
-    frame = pl.concat(list(run.blocks()))
-    table = SessionTable(frame, PROFILE.name, PROFILE.lexicon, run.notes.synthetic, run.settings)
-    return table, run.notes

@@ -550,13 +550,6 @@ def schema_text() -> str:
     return json.dumps(scorecard_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def published_schema() -> dict[str, Any]:
-    """The schema file that is shipped."""
-    text = resources.files("usi.scoring").joinpath(FILE).read_text("utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
-
-
 def main() -> None:
     """Write the shipped file anew: ``python -m usi.scoring.scorecard``."""
     from pathlib import Path

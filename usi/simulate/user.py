@@ -62,14 +62,6 @@ class User(Protocol):
         ...
 
 
-class Surveyed(Protocol):
-    """A user that also fills in a survey."""
-
-    def survey(self, history: Sequence[Message], instrument: Any) -> Mapping[str, str | None]:
-        """Option texts by item; an item that is absent or ``None`` is unanswered."""
-        ...
-
-
 class UserFactory(Protocol):
     """A candidate simulator: makes a user for a task and a seed."""
 

@@ -77,12 +77,6 @@ def cross(x: float, y: float, r: float, kind: str) -> str:
     )
 
 
-def rect(x: float, y: float, width: float, height: float, kind: str) -> str:
-    """A rectangle of a class."""
-    n = number
-    return f'<rect class="{kind}" x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"/>'
-
-
 def whole(width: float, height: float, title: str, body: list[str], kind: str = "") -> str:
     """An image with its name for those who don't see it."""
     css = f"fig {kind}".strip()

@@ -67,16 +67,6 @@ def dice(human: float, simulator: float) -> float:
     return 2 * min(h, m) / total if total > 0 else 1.0
 
 
-def dimension_score(human: Sequence[float], simulator: Sequence[float]) -> float:
-    """Mean Dice score over the features of one dimension, in points (0 to 100).
-
-    >>> dimension_score([1.0, 2.0], [3.0, 2.0])
-    75.0
-    """
-    scores = [dice(h, m) for h, m in zip(human, simulator, strict=True)]
-    return float(np.mean(scores)) * 100
-
-
 TERMS_WITH_SURVEY = 6
 TERMS_WITHOUT_SURVEY = 5
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import NO_VALUE_ON_BOTH, Reason
 from usi.scoring.robust.crossed import Effects, People, mean_effects
-from usi.scoring.robust.terms import PARTS, Terms
+from usi.scoring.robust.terms import Terms
 from usi.scoring.robust.thresholds import Z
 
 Array = NDArray[np.float64]
@@ -191,8 +191,3 @@ def signed_estimate(
         reach = rule.quantile * se
         low, high = tidy(point - reach), tidy(point + reach)
     return Estimate(value=tidy(point), low=low, high=high, n=n, unit=unit)
-
-
-def missing_parts(scores: Mapping[str, Score]) -> tuple[str, ...]:
-    """Components of USI-R that are missing."""
-    return tuple(name for name in PARTS if name not in scores)
