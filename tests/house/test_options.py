@@ -87,7 +87,7 @@ def test_the_file_that_init_writes_has_every_key_once_and_all_of_them_can_be_set
     set_all = re.sub(r"(?m)^# (?=\w+ = )", "", text)
     (tmp_path / "usi.toml").write_text(set_all, encoding="utf-8")
     said = find_workspace(tmp_path).settings
-    assert {table: [*said.of(table)] for table in TABLES} == {t: found[t] for t in TABLES}
+    assert {table: {*said.of(table)} for table in TABLES} == {t: {*found[t]} for t in TABLES}
 
 
 def test_doctor_lists_the_settings_that_a_file_makes(tmp_path) -> None:

@@ -267,9 +267,11 @@ def _example(group: type[Any], name: str, about: Option) -> str:
 
 def settings_made(workspace: Workspace) -> Iterator[tuple[str, str]]:
     """Every setting that a file makes: ``table.key``, and its value with what it means."""
-    for table, values in workspace.settings.tables.items():
-        for name, value in values.items():
-            yield f"{table}.{name}", f"{_told(value)}: {keys_of(table)[name][1].help}"
+    for table in TABLES:
+        said = workspace.settings.of(table)
+        for name, (_, about) in keys_of(table).items():
+            if name in said:
+                yield f"{table}.{name}", f"{_told(said[name])}: {about.help}"
     for name, value in workspace.settings.gate.items():
         yield f"gate.{name}", _told(value)
 

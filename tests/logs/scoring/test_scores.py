@@ -185,8 +185,6 @@ def test_sides_of_other_choices_are_refused(logs, scored):
 
 
 def test_logs_and_conversations_never_meet(logs, scored):
-    from usi.phantom import plan as _  # noqa: F401
-
     chat = replace(scored.simulators["copy"], profile="robust")
     with pytest.raises(UsageError, match="never compared"):
         score({"chat": chat}, scored.human, profile="log")
