@@ -151,7 +151,7 @@ def test_one_declaration_adds_flag_key_help_and_pages(tmp_path: Path) -> None:
     done = run("-c", PROBE.format(docs=str(tmp_path / "docs")))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {
-        "keyword": "colour: 'Literal[\"red\", \"green\"]' = 'red'", "documented": True,
+        "keyword": """colour: "Literal['red', 'green']" = 'red'""", "documented": True,
         "template": True, "flag": True, "key": "green", "over": "red", "field": "green",
         "row": True, "settings": True,
     }  # fmt: skip
