@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo simulate docs docs-tables test test-study lint bench clean
+.PHONY: help demo simulate docs docs-tables test test-study test-processors lint bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo "make docs-tables   write the pages that are made from options and features"
 	@echo "make test   run all tests"
 	@echo "make test-study   thirty scripted participants in a browser (minutes)"
+	@echo "make test-processors   the demo has the same bytes on other kernels and threads (minutes)"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
 	@echo "make study  validation on populations of known truth: writes docs/validation.md (minutes)"
@@ -78,6 +79,10 @@ test: $(DEV)
 test-study: $(DEV)
 	@.ci/chromium
 	USI_STUDY_FULL=1 $(BIN)/pytest -n0 tests/study_site/test_browser.py
+
+# The demo under other BLAS kernels, without vector instructions, with more threads.
+test-processors: $(DEV)
+	USI_PROCESSORS=1 $(BIN)/pytest -n0 tests/scoring/test_processors.py
 
 lint: $(DEV)
 	$(BIN)/ruff check .

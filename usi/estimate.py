@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from usi.reasons import Code, Reason, reason_of
+from usi.rounding import Number
 
 Status = Literal["ok", "not_assessed", "unscorable"]
 """`ok`: there is a value. `not_assessed`: the data needed are not there. `unscorable`: they are
@@ -37,9 +38,9 @@ class Estimate(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+    value: Number | None
+    low: Number | None = None
+    high: Number | None = None
     n: int | None = None
     unit: str = "points"
     status: Status = "ok"

@@ -57,10 +57,10 @@ def test_tasks_for_the_index(
     [(0.05, 418, 528), (0.07, 213, 270), (0.10, 104, 132), (0.15, 46, 59)],
 )
 def test_tasks_for_the_success_gap(bound: float, at_80: int, at_90: int) -> None:
-    asked = resolve({"max_success_gap": bound})
+    asked = tier("C").model_copy(update={"max_success_gap": bound})
     for tasks, power in ((at_80, 0.8), (at_90, 0.9)):
-        (gap,) = part_powers(asked, {}, truth=100.0, tasks=tasks, batches=3, runs=3)
-        assert gap.power == pytest.approx(power, abs=0.004)
+        *_, gap = part_powers(asked, {}, truth=100.0, tasks=tasks, batches=3, runs=3)
+        assert gap.power == pytest.approx(power, abs=0.01)  # a task more or less at 46 tasks
 
 
 @pytest.mark.parametrize(

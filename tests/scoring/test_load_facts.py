@@ -86,7 +86,7 @@ def test_the_card_has_them(tmp_path, profile):
     card = usi.score(sim, people, profile=profile, difficulty=difficulty)
     (part,) = card.simulators
     assert part.user_errors == {"user_error": 2}
-    assert part.user_error_share.value == 2 / 24
+    assert part.user_error_share.value == pytest.approx(2 / 24)
     notes = [(note.kind, note.what, note.count) for note in part.load_notes]
     assert ("dropped", "message: tool result", 24) in notes
     assert ("dropped", "message: tool result", 24) in [

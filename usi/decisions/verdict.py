@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from usi.decisions.criteria import Criteria
 from usi.errors import InputError
 from usi.reasons import Reason
+from usi.rounding import Number, PValue
 
 SCHEMA_VERSION = "2"
 State = Literal["pass", "fail", "inconclusive", "warning", "not_asked"]
@@ -40,11 +41,11 @@ class Check(_Part):
     state: State
     message: str = Field(description="what was found")
     reason: Reason | None = Field(None, description="why there is no value, where there is none")
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    threshold: float | None = None
-    p_value: float | None = Field(None, description="of 'the true score reaches the minimum'")
+    value: Number | None = None
+    low: Number | None = None
+    high: Number | None = None
+    threshold: Number | None = None
+    p_value: PValue | None = Field(None, description="of 'the true score reaches the minimum'")
     overrides: bool = False
 
 

@@ -24,6 +24,7 @@ from usi.reasons import (
     NO_PAIR_DEFINED,
     TWO_VARYING,
 )
+from usi.rounding import rounded
 from usi.scoring.robust.bounds import tidy
 
 MOST_BINS = 12
@@ -175,17 +176,17 @@ def feature_distances(human: FloatArray, simulated: FloatArray) -> Distances:
     sd = float(human.std(ddof=1))
     if sd > 0:
         distance = float(wasserstein_distance(human, simulated)) / sd
-        wasserstein = Estimate(value=distance, n=n, unit="human sd")
-        ratio = Estimate(value=float(simulated.std(ddof=1)) / sd, n=n, unit="ratio")
+        wasserstein = Estimate(value=rounded(distance), n=n, unit="human sd")
+        ratio = Estimate(value=rounded(float(simulated.std(ddof=1)) / sd), n=n, unit="ratio")
     else:
         constant = unscorable(HUMAN_CONSTANT, n=n, unit="human sd")
         wasserstein, ratio = constant, constant.model_copy(update={"unit": "ratio"})
     return Distances(
         wasserstein,
-        Estimate(value=jensen_shannon(human, simulated), n=n, unit="bits"),
+        Estimate(value=rounded(jensen_shannon(human, simulated)), n=n, unit="bits"),
         ratio,
-        Estimate(value=float((human == 0).mean()), n=len(human), unit="share"),
-        Estimate(value=float((simulated == 0).mean()), n=len(simulated), unit="share"),
+        Estimate(value=rounded(float((human == 0).mean())), n=len(human), unit="share"),
+        Estimate(value=rounded(float((simulated == 0).mean())), n=len(simulated), unit="share"),
     )
 
 
@@ -197,7 +198,7 @@ def spread_index(distances: dict[str, Distances]) -> Estimate:
     ratios = [d.sd_ratio.value for d in distances.values() if d.sd_ratio.value is not None]
     if len(ratios) < 3:
         return not_assessed(FEW_VARYING, least=3, have=len(ratios), unit="ratio")
-    return Estimate(value=float(np.median(ratios)), n=len(ratios), unit="ratio")
+    return Estimate(value=rounded(float(np.median(ratios))), n=len(ratios), unit="ratio")
 
 
 def correlation_difference(human: Sample, simulated: Sample) -> Estimate:
@@ -230,4 +231,4 @@ def correlation_difference(human: Sample, simulated: Sample) -> Estimate:
     gaps = gaps[np.isfinite(gaps)]
     if not len(gaps):
         return not_assessed(NO_PAIR_DEFINED, n=n, unit="correlation")
-    return Estimate(value=float(gaps.max()), n=n, unit="correlation")
+    return Estimate(value=rounded(float(gaps.max())), n=n, unit="correlation")

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from usi.diagnose.sample import FloatArray
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import FEW_HITS
+from usi.rounding import rounded
 from usi.scoring.robust.bootstrap import weight_chunks
 
 MIN_HITS = 30
@@ -174,7 +175,11 @@ def detect(human: RateCounts, simulated: RateCounts, *, seed: int = 7) -> dict[s
             found[name] = not_assessed(FEW_HITS, least=MIN_HITS, unit="ratio")
         else:
             found[name] = Estimate(
-                value=value, low=band[0], high=band[1], n=len(simulated.hits), unit="ratio"
+                value=rounded(value),
+                low=rounded(band[0]),
+                high=rounded(band[1]),
+                n=len(simulated.hits),
+                unit="ratio",
             )
     return found
 

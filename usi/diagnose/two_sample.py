@@ -30,6 +30,7 @@ import numpy.typing as npt
 from usi.diagnose.sample import MIN_CLUSTERS, FloatArray, Sample, filled, usable_features
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import FEW_FOR_CLASSIFIER, FOLD_ONE_SIDED, NO_FEATURE_VARIES, Reason
+from usi.rounding import FITTED, rounded
 from usi.scoring.scorecard import TwoSample
 
 FOLDS = 5
@@ -293,10 +294,9 @@ def _telling(data: Sides, kind: Classifier, seed: int) -> tuple[tuple[str, float
         weights = make_model(kind, seed).fit(data.x, data.y)[-1].coef_[0]
     else:
         weights = np.array([_distance(column, data.y) for column in data.x.T])
-    ranked = sorted(
-        zip(data.names, weights.tolist(), strict=True), key=lambda p: (-abs(p[1]), p[0])
-    )
-    return tuple((name, float(weight)) for name, weight in ranked[:10])
+    known = [rounded(float(weight), FITTED) for weight in weights]
+    ranked = sorted(zip(data.names, known, strict=True), key=lambda p: (-abs(p[1]), p[0]))
+    return tuple(ranked[:10])
 
 
 def _distance(values: FloatArray, y: Labels) -> float:
@@ -370,7 +370,11 @@ def two_sample_test(
         p_value = float(norm.sf((auc - 0.5) / (1.25 * np.sqrt((2 * n + 1) / (12 * n * n)))))
     return TwoSample(
         auc=Estimate(
-            value=auc, low=max(0.0, auc - half), high=min(1.0, auc + half), n=n, unit="AUC"
+            value=rounded(auc),
+            low=rounded(max(0.0, auc - half)),
+            high=rounded(min(1.0, auc + half)),
+            n=n,
+            unit="AUC",
         ),
         p_value=p_value,
         permutations=counted,

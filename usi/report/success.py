@@ -13,6 +13,7 @@ from usi.decisions.correct import CorrectedSuccess
 from usi.decisions.passk import PassK
 from usi.estimate import Estimate, with_bounds
 from usi.report.text import markdown, markdown_table, printable
+from usi.rounding import rounded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,7 +137,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
-    return value
+    return rounded(value) if isinstance(value, float) else value
 
 
 def to_json(value: Any) -> str:

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import NO_CHECKS
 from usi.records import Session
+from usi.rounding import Number
 
 CONFIRMATION = "confirmation"
 """Rule that each write is confirmed by the user."""
@@ -52,7 +53,7 @@ class Episodes(_Part):
     failed: int = Field(0, description="sessions with findings; each may have several")
     findings: tuple[Finding, ...] = Field((), description="most frequent first")
     priced: int = Field(0, description="sessions with a recorded cost")
-    cost_usd: float | None = Field(None, description="their cost together, in US dollars")
+    cost_usd: Number | None = Field(None, description="their cost together, in US dollars")
 
 
 @dataclass

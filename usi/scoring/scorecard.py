@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from usi.errors import InputError
 from usi.estimate import Estimate, with_bounds
 from usi.reasons import Reason
+from usi.rounding import Number, PValue
 from usi.scoring.episodes import Episodes
 
 if TYPE_CHECKING:
@@ -49,20 +50,20 @@ class Component(Estimate):
     `low` = the gate's lower bound and `high` = its upper bound.
     """
 
-    sd: float | None = Field(None, description="population sd over human batches (tau-usi)")
-    per_batch: tuple[float | None, ...] = ()
-    corrected: float | None = Field(None, description="noise-corrected, for display only")
-    ceiling_at_n: float | None = Field(None, description="expected score of a perfect simulator")
-    floor: float | None = Field(
+    sd: Number | None = Field(None, description="population sd over human batches (tau-usi)")
+    per_batch: tuple[Number | None, ...] = ()
+    corrected: Number | None = Field(None, description="noise-corrected, for display only")
+    ceiling_at_n: Number | None = Field(None, description="expected score of a perfect simulator")
+    floor: Number | None = Field(
         None, description="score of the degenerate user that `floor_user` names"
     )
     floor_user: str | None = Field(
         None, description="the degenerate user with the best mean of the dimensions"
     )
-    se: float | None = Field(None, description="bootstrap standard error")
-    maxbias: float | None = Field(None, description="largest downward bias, closed form")
-    df: float | None = Field(None, description="t degrees of freedom (unpaired); null = normal")
-    batch_range: tuple[float, float] | None = Field(
+    se: Number | None = Field(None, description="bootstrap standard error")
+    maxbias: Number | None = Field(None, description="largest downward bias, closed form")
+    df: Number | None = Field(None, description="t degrees of freedom (unpaired); null = normal")
+    batch_range: tuple[Number, Number] | None = Field(
         None, description="lowest and highest value with one human batch left out"
     )
     features_scored: int | None = None
@@ -150,8 +151,8 @@ class Tripwire(_Part):
     human_hits: int
     simulator_sessions: int
     simulator_hits: int
-    p_value: float
-    threshold: float
+    p_value: PValue
+    threshold: Number
     alarm: bool
     power_note: str | None = None
 
@@ -192,14 +193,14 @@ class TwoSample(_Part):
     classifier: Literal["logistic", "trees"]
     mode: Literal["fast", "full"]
     auc: Estimate
-    p_value: float | None = None
+    p_value: PValue | None = None
     permutations: int | None = Field(
         None, description="permutations counted for the p-value; null where it is a closed form"
     )
     sessions_per_side: int | None = None
     folds: int | None = None
     grouped_by: str | None = None
-    features: tuple[tuple[str, float], ...] = Field(
+    features: tuple[tuple[str, Number], ...] = Field(
         (), description="what gives the simulator away, most telling first"
     )
 
@@ -207,9 +208,9 @@ class TwoSample(_Part):
 class CopyShare(_Part):
     """Sessions whose wording stands in another session, against people among themselves."""
 
-    share: float = Field(description="of the simulator's sessions")
-    people: float = Field(description="of people's sessions, by the same rule among themselves")
-    low: float = Field(description="lower bound of the difference (one-sided 1 %)")
+    share: Number = Field(description="of the simulator's sessions")
+    people: Number = Field(description="of people's sessions, by the same rule among themselves")
+    low: Number = Field(description="lower bound of the difference (one-sided 1 %)")
     copies: int
     sessions: int
     alarm: bool = Field(description="surely more than people's share and one in a hundred")
@@ -219,7 +220,7 @@ class Telltale(_Part):
     """A word or pair of words that one side says more often."""
 
     text: str
-    z: float = Field(description="log-odds over their standard error, without sign")
+    z: Number = Field(description="log-odds over their standard error, without sign")
     simulator_sessions: int
     human_sessions: int
 
@@ -312,7 +313,7 @@ class SimulatorCard(SideCard):
     outcome_labels: dict[str, dict[str, int]] = Field(default_factory=dict)
     perceived: PerceivedSuccess | None = None
     difficulty: str | None = Field(None, description="where the difficulty bins came from")
-    reward_threshold: float | None = Field(None, description="success = reward at least this")
+    reward_threshold: Number | None = Field(None, description="success = reward at least this")
     tier_limit: Literal["A", "B", "C"] | None = Field(
         None, description="highest tier that this design can certify; null = any"
     )

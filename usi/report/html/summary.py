@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from usi.report import card_text
+from usi.rounding import rounded
 from usi.scoring.scorecard import COMPONENTS, FeatureScore, Scorecard, SimulatorCard
 
 SCHEMA_VERSION = "1"
@@ -84,11 +85,6 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
     simulators: tuple[Part, ...]
 
 
-def tidy(value: float) -> float:
-    """Ten significant digits."""
-    return float(f"{value:.10g}")
-
-
 def summarise(card: Scorecard) -> Summary:
     """Order simulators and say where each loses its points."""
     place = {part.name: k for k, part in enumerate(card.simulators)}
@@ -136,14 +132,14 @@ def _part(card: SimulatorCard, at: int) -> Part:
         if value is None:
             continue
         share = (100 - value) / len(terms)
-        by_component.append(Lost(component, component, tidy(share)))
+        by_component.append(Lost(component, component, rounded(share)))
         own = _counted(card.features, component)
         shortfall = {n: 100 - (p.score.value or 0.0) for n, p in own.items()}
         total = sum(shortfall.values())
         if own and total > 0:
-            lost += [Lost(n, component, tidy(share * s / total)) for n, s in shortfall.items()]
+            lost += [Lost(n, component, rounded(share * s / total)) for n, s in shortfall.items()]
         else:
-            lost.append(Lost(component, component, tidy(share)))
+            lost.append(Lost(component, component, rounded(share)))
     lost.sort(key=lambda item: (-item.points, item.name))
     points = {item.name: item.points for item in lost}
     furthest = next((item.name for item in lost if item.name in card.features), None)
@@ -152,12 +148,12 @@ def _part(card: SimulatorCard, at: int) -> Part:
     return Part(
         name=card.name,
         at=at,
-        lost_points=None if value is None else tidy(100 - value),
+        lost_points=None if value is None else rounded(100 - value),
         lost=tuple(lost),
         gaps=_gaps(card, points),
         furthest=furthest,
         components_lost=tuple(sorted(by_component, key=lambda item: (-item.points, item.name))),
-        below_ceiling=None if value is None or ceiling is None else tidy(ceiling - value),
+        below_ceiling=None if value is None or ceiling is None else rounded(ceiling - value),
     )
 
 
@@ -174,11 +170,11 @@ def _gaps(card: SimulatorCard, points: dict[str, float]) -> tuple[Gap, ...]:
             Gap(
                 feature=name,
                 points=points.get(name),
-                size=tidy(abs(gap.value)),
+                size=rounded(abs(gap.value)),
                 low=ends[0],
                 high=ends[1],
                 more=gap.value > 0,
-                ratio=tidy(own / human) if human else None,
+                ratio=rounded(own / human) if human else None,
             )
         )
     return tuple(sorted(found, key=lambda g: (-(g.points or 0.0), g.feature)))

@@ -22,6 +22,7 @@ from usi.reasons import (
     PEOPLE_ALONE,
     TWO_BATCHES,
 )
+from usi.rounding import rounded
 from usi.scoring.robust.bounds import maybe, spread, tidy
 from usi.scoring.robust.difficulty import LEAVE_ONE_OUT
 from usi.scoring.robust.study import Study
@@ -64,7 +65,8 @@ def icc1(sums: Array, squares: Array, counts: Array) -> Estimate:
     bottom = msb + (m0 - 1) * msw
     if bottom <= 1e-12 * float(q.sum()) / total:  # rounding alone
         return not_assessed(CONSTANT, unit="correlation", n=k)
-    return Estimate(value=min(1.0, max(-1.0, (msb - msw) / bottom)), n=k, unit="correlation")
+    value = min(1.0, max(-1.0, (msb - msw) / bottom))
+    return Estimate(value=rounded(value), n=k, unit="correlation")
 
 
 MOST_SPLITS = 5

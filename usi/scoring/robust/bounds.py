@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import NO_VALUE_ON_BOTH, Reason
+from usi.rounding import rounded
 from usi.scoring.robust.crossed import Effects, People, mean_effects
 from usi.scoring.robust.terms import Terms
 from usi.scoring.robust.thresholds import Z
@@ -161,8 +162,8 @@ def lower_upper(score: Score, rule: Interval) -> tuple[float, float] | None:
 
 
 def tidy(value: float) -> float:
-    """Ten significant digits: what stands in a file does not depend on the last bits of a CPU."""
-    return float(f"{value:.10g}")
+    """Rounded as everything that is written (`usi.rounding`)."""
+    return rounded(value)
 
 
 def maybe(value: float | None) -> float | None:
