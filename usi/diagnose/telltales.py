@@ -100,9 +100,9 @@ def telltales(
     simulated[np.searchsorted(terms, mine)] = y
     people[np.searchsorted(terms, theirs)] = x
     z = log_odds(simulated, people)
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
-    limit = float(norm.isf(ALPHA / (2 * len(terms))))
+    limit = -float(ndtri(ALPHA / (2 * len(terms))))
     return (
         _top(terms, z, simulated, people, simulated, names, limit, most),
         _top(terms, -z, simulated, people, people, names, limit, most),

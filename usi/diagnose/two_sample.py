@@ -365,9 +365,9 @@ def two_sample_test(
     if mode == "full":
         p_value, counted = permuted_p(auc, data, classifier, seed, folds, permutations, progress)
     else:
-        from scipy.stats import norm
+        from scipy.special import ndtr
 
-        p_value = float(norm.sf((auc - 0.5) / (1.25 * np.sqrt((2 * n + 1) / (12 * n * n)))))
+        p_value = float(ndtr((0.5 - auc) / (1.25 * np.sqrt((2 * n + 1) / (12 * n * n)))))
     return TwoSample(
         auc=Estimate(
             value=rounded(auc),

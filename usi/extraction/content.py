@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -195,10 +196,17 @@ def nested(numbers: Hashes, sizes: Ints, per_session: Ints, name: str) -> pl.Ser
     """Sets by turn, turns by session, as one column of lists of lists."""
     import pyarrow as pa
 
+    def whole(values: npt.NDArray[Any], kind: pa.DataType) -> pa.Array:
+        # By its buffer: pyarrow imports pandas to look at a sequence of unknown kind.
+        plain = np.ascontiguousarray(values)
+        return pa.Array.from_buffers(kind, len(plain), [None, pa.py_buffer(plain)])
+
     inner = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     outer = np.concatenate([[0], np.cumsum(per_session)]).astype(np.int32)
-    turns = pa.ListArray.from_arrays(inner, pa.array(numbers))
-    return pl.Series(name, pa.ListArray.from_arrays(outer, turns), dtype=CONTENT_COLUMNS[SAID])
+    flat = whole(numbers, pa.from_numpy_dtype(numbers.dtype))
+    turns = pa.ListArray.from_arrays(whole(inner, pa.int32()), flat)
+    both = pa.ListArray.from_arrays(whole(outer, pa.int32()), turns)
+    return pl.Series(name, both, dtype=CONTENT_COLUMNS[SAID])
 
 
 def content_columns(

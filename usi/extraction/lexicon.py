@@ -7,6 +7,7 @@ of that text (`usi.extraction.kernel`), where both engines agree exactly.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -24,6 +25,8 @@ BOUNDARY = r"(?-u:\b)"
 _CLASSES = {"w": "0-9A-Z_a-z", "d": "0-9D", "s": r"\x09-\x0d\x1c-\x20"}
 """Classes over projected text: `D` stands for a decimal digit and `A` for a letter that ASCII
 does not have; the four separators U+001C to U+001F are white space as in Python."""
+_PLAIN = re.compile(r"[ !\"#$%&'*+,\-/0-9:;<=>?@^_`a-z{|}~]*")
+"""Patterns that read the same over projected text: no group, class, escape or dot."""
 _ESCAPABLE = frozenset(r"\.+*?()|[]{}^$-#&~/@'") | frozenset('"')
 
 
@@ -125,6 +128,8 @@ def translate(pattern: str) -> str:
     >>> translate(r"\d+")
     '[0-9D]+'
     """
+    if _PLAIN.fullmatch(pattern):
+        return pattern
     out: list[str] = []
     inside = False  # inside a character class
     i = 0

@@ -124,6 +124,8 @@ def blanks(pattern: str) -> str:
     >>> blanks("how much[ ,]is")
     'how[ \\n]much[ \\n,]is'
     """
+    if "[" not in pattern and "\\" not in pattern:
+        return pattern.replace(" ", r"[ \n]")
     out: list[str] = []
     inside = escaped = False
     for char in pattern:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from usi.extraction.spec import FeatureSpec
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.scorable import Scorable
 from usi.scoring.scorecard import Tripwire
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.05
 MIN_HITS = 3
@@ -22,24 +28,49 @@ def fisher_above(human_hits: int, human_n: int, simulator_hits: int, simulator_n
 
     P(at least `simulator_hits` of all hits fall on the simulator) under the hypergeometric
     distribution.
-    """
-    from scipy.stats import hypergeom
 
-    hits, total = human_hits + simulator_hits, human_n + simulator_n
-    return float(hypergeom.sf(simulator_hits - 1, total, hits, simulator_n))
+    >>> round(fisher_above(0, 3086, 1, 50), 4)  # 50 / 3136
+    0.0159
+    """
+    return float(_above(human_hits, human_n, np.array([simulator_hits]), simulator_n)[0])
+
+
+def _above(human_hits: int, human_n: int, hits: Ints, simulator_n: int) -> Floats:
+    """`fisher_above` for every number of the simulator's hits, shape (numbers,).
+
+    That at least so many of all hits fall on the simulator means that at most `human_hits` fall
+    on people, which are few terms where the mark is rare: with K hits in N sessions,
+    P = sum over i of C(n_h, i) C(n_s, K - i) / C(N, K).
+    """
+    i, total = np.arange(human_hits + 1), human_hits + hits[:, None]
+    fits = (i <= human_n) & (total - i <= simulator_n)
+    rest = np.where(fits, total - i, 0)
+    log_p = (
+        _log_choose(human_n, i) + _log_choose(simulator_n, rest)
+        - _log_choose(human_n + simulator_n, total)
+    )  # fmt: skip
+    chance: Floats = np.where(fits, np.exp(log_p), 0.0).sum(axis=1)
+    return np.minimum(1.0, chance)
+
+
+def _log_choose(n: int, k: Ints) -> Floats:
+    from scipy.special import gammaln
+
+    found: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return found
 
 
 def alarm_power(
     *, rate: float, human_hits: int, human_n: int, simulator_n: int, threshold: float
 ) -> float:
     """Probability of an alarm where a share `rate` of the simulator's sessions shows the mark."""
-    import numpy as np
-    from scipy.stats import binom, hypergeom
+    from scipy.special import xlog1py, xlogy
 
     x = np.arange(simulator_n + 1)
-    p = hypergeom.sf(x - 1, human_n + simulator_n, human_hits + x, simulator_n)
+    p = _above(human_hits, human_n, x, simulator_n)
     alarm = (p <= threshold) & (x >= MIN_HITS)
-    return float(binom.pmf(x, simulator_n, rate)[alarm].sum())
+    log_share = _log_choose(simulator_n, x) + xlogy(x, rate) + xlog1py(simulator_n - x, -rate)
+    return float(np.exp(log_share)[alarm].sum())
 
 
 def tripwire_list(
