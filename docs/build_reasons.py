@@ -31,7 +31,7 @@ def cell(text: str) -> str:
 def page() -> str:
     """The page: one row a code, by name."""
     rows = (
-        f"| `{code.name}` | {cell(code.template)} | {cell(code.way or '')} |"
+        f"| `{code.name}` | {cell(code.text)} | {cell(code.way or '')} |"
         for code in sorted(CODES.values(), key=lambda code: code.name)
     )
     return HEAD + "\n".join(rows) + "\n"

@@ -124,15 +124,22 @@ class GateVerdict(Verdict):
             for check in part.checks
         ]
         title = f"{self.verdict} ({self.criteria_label})"
-        return _html(title, ("simulator", "check", "state", "what it says"), rows, self.reasons)
+        reasons = [reason.text for reason in self.reasons]
+        return _html(title, ("simulator", "check", "state", "what it says"), rows, reasons)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a check."""
+        """One row a check; ``found`` is the code of what was found, ``message`` says it."""
         import pandas as pd
 
         return pd.DataFrame(
             [
-                {"simulator": part.name, "verdict": part.verdict, **check.model_dump()}
+                {
+                    "simulator": part.name,
+                    "verdict": part.verdict,
+                    **check.model_dump(exclude={"notes"}),
+                    "found": check.found.code,
+                    "message": check.message,
+                }
                 for part in self.simulators
                 for check in part.checks
             ]

@@ -23,7 +23,10 @@ from usi.loading.source import Source
 from usi.loading.stream import SessionStream, is_paths, open_data
 from usi.options import RobustOptions, RunIds, ScoreOptions, declared, default_of
 from usi.provenance.record import sha256_bytes
-from usi.reasons import AGGREGATE
+from usi.reasons import (
+    AGGREGATE,
+    DEFAULT_PROFILE,
+)
 from usi.records import Session, Side
 from usi.scoring.agents import require_same_agent
 from usi.scoring.assembly import (
@@ -320,8 +323,8 @@ def score_with_tables(
         say("the published index of the same sessions ...")
         published = _published(people, candidates, surveys, options, context)
     if profile is None and own.name == FALLBACK_PROFILE:
-        text = f"no profile named, and {PREFERRED_PROFILE!r} is not installed: {own.name!r} used"
-        context = replace(context, warnings=(*context.warnings, ("default_profile", text)))
+        default = DEFAULT_PROFILE(preferred=PREFERRED_PROFILE, used=own.name)
+        context = replace(context, warnings=(*context.warnings, default))
     say("comparing both sides ...")
     studies = own.study(people.tables[""], candidates.tables, surveys=surveys, options=options)
     say("comparing sessions beyond their means ...")

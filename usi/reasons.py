@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 Kind = Literal["data", "rescore", "tasks", "runs", "nothing"]
 """What would mend it: other data, another scoring, more tasks, more runs, or nothing would."""
-Value = str | int | float
+Value = str | int | float | None
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,10 @@ class Code:
         What would mend it and how, for the advice of the gate; without `way` the text says how.
     alone
         Whether the advice says the reason, too, so that it stands without the text.
+    subject
+        What it is said of, in front of the text: ``session``, ``outcome``, ``language``.
+    more
+        Parameters that the text does not name: the numbers behind a text that shows them rounded.
 
     Examples
     --------
@@ -93,11 +97,18 @@ class Code:
     kind: Kind | None = None
     way: str | None = None
     alone: bool = False
+    subject: str = ""
+    more: tuple[str, ...] = ()
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names that the text needs, in its order."""
-        return names_in(self.template)
+        """Names that the text needs, in its order, and those beyond it."""
+        return (*names_in(self.template), *self.more)
+
+    @property
+    def text(self) -> str:
+        """The template with what it is said of in front."""
+        return f"{self.subject}: {self.template}" if self.subject else self.template
 
     def __call__(self, *, cause: Reason | None = None, **parameters: Any) -> Reason:
         """The reason for these parameters, and what it follows from.
@@ -111,7 +122,7 @@ class Code:
         if parameters.keys() != needed - {"cause"} or ("cause" in needed and cause is None):
             raise TypeError(f"{self.name} needs {self.parameters}, not {tuple(parameters)}")
         plain = {name: _plain(value) for name, value in parameters.items()}
-        return Reason(self.name, self.template.format(**plain, cause=cause), plain, cause)
+        return Reason(self.name, self.text.format(**plain, cause=cause), plain, cause)
 
 
 def names_in(template: str) -> tuple[str, ...]:
@@ -123,7 +134,7 @@ def names_in(template: str) -> tuple[str, ...]:
 def _plain(value: Any) -> Value:
     """A number of Python in place of one of numpy; what is not a number, as text."""
     number = value.item() if hasattr(value, "item") else value
-    return number if isinstance(number, int | float) else str(number)
+    return number if number is None or isinstance(number, int | float) else str(number)
 
 
 def reason_of(told: Code | Reason, parameters: Mapping[str, Any]) -> Reason:
@@ -157,6 +168,18 @@ def remedy(reason: Reason, **more: Value) -> tuple[Kind, str] | None:
 def by_text(counts: Mapping[Reason, int]) -> list[tuple[Reason, int]]:
     """Reasons with their counts in the order of their texts; those with a count of 0 are gone."""
     return sorted(((r, n) for r, n in counts.items() if n), key=lambda pair: pair[0].text)
+
+
+def without_subject(reason: Reason) -> str:
+    """The text of a reason without what it is said of, for lists that say that once.
+
+    >>> without_subject(FAILED_RUN_TOLD(why="timeout"))
+    'failed run (timeout)'
+    """
+    code = code_of(reason)
+    if code is None:
+        return reason.text
+    return code.template.format(**reason.parameters, cause=reason.cause)
 
 
 def code_of(reason: Reason) -> Code | None:
@@ -583,43 +606,54 @@ NO_NGRAMS = Code(
 )
 
 # Left out, or repaired on the way.
-NO_USER_TURN = Code("no_user_turn", "session: no user turn")
-FAILED_RUN = Code("failed_run", "session: failed run")
-FAILED_RUN_TOLD = Code("failed_run_told", "session: failed run ({why})")
-FAILED_RUN_OTHER = Code("failed_run_other", "session: failed run (other reasons)")
-INFRASTRUCTURE = Code("infrastructure", "session: infrastructure error")
-INFRASTRUCTURE_TOLD = Code("infrastructure_told", "session: infrastructure error ({why})")
-KEEP_NOT_TRUE = Code("keep_not_true", "session: keep mark is not true")
-NO_TASK = Code("no_task", "session: names no task")
-NO_COUNTERPART = Code("no_counterpart", "session: the other side has no session of this task")
+NO_USER_TURN = Code("no_user_turn", "no user turn", subject="session")
+FAILED_RUN = Code("failed_run", "failed run", subject="session")
+FAILED_RUN_TOLD = Code("failed_run_told", "failed run ({why})", subject="session")
+FAILED_RUN_OTHER = Code("failed_run_other", "failed run (other reasons)", subject="session")
+INFRASTRUCTURE = Code("infrastructure", "infrastructure error", subject="session")
+INFRASTRUCTURE_TOLD = Code("infrastructure_told", "infrastructure error ({why})", subject="session")
+KEEP_NOT_TRUE = Code("keep_not_true", "keep mark is not true", subject="session")
+NO_TASK = Code("no_task", "names no task", subject="session")
+NO_COUNTERPART = Code(
+    "no_counterpart", "the other side has no session of this task", subject="session"
+)
 NO_REFERENCE_SESSION = Code(
-    "no_reference_session", "session: the reference has no session of this task (behaviour)"
+    "no_reference_session",
+    "the reference has no session of this task (behaviour)",
+    subject="session",
 )
-OUTCOME_ALONE = Code("outcome_alone", "session: no user turn (its outcome counts, behaviour can't)")
-OTHER_PART = Code("other_part", "session: in a part of the corpus that is not read")
+OUTCOME_ALONE = Code(
+    "outcome_alone", "no user turn (its outcome counts, behaviour can't)", subject="session"
+)
+OTHER_PART = Code("other_part", "in a part of the corpus that is not read", subject="session")
 CASE_TOO_YOUNG = Code("case_too_young", "case began less than the horizon before the log's end")
-NO_TASK_ADDED = Code("no_task_added", "session: names no task (not in the aggregate)")
+NO_TASK_ADDED = Code("no_task_added", "names no task (not in the aggregate)", subject="session")
 TASK_TOO_SMALL = Code(
-    "task_too_small", "session: of a task with too few sessions (not in the aggregate)"
+    "task_too_small", "of a task with too few sessions (not in the aggregate)", subject="session"
 )
-NO_RATED_OUTCOME = Code("no_rated_outcome", "outcome: none")
+NO_RATED_OUTCOME = Code("no_rated_outcome", "none", subject="outcome")
 REFUSED_RIGHTLY = Code(
-    "refused_rightly", "outcome: a correct refusal, compared in a stratum of its own"
+    "refused_rightly", "a correct refusal, compared in a stratum of its own", subject="outcome"
 )
-CASE_NOT_ENDED = Code("case_not_ended", "outcome: the case is open or was cancelled")
-NULL_REWARD = Code("null_reward", "outcome: null reward, counted as 0")
-ANSWER_DRAWN = Code("answer_drawn", "survey: no valid answer, drawn at random as published")
-OTHER_LANGUAGE = Code("other_language", "language: session in {language} (its word lists)")
+CASE_NOT_ENDED = Code("case_not_ended", "the case is open or was cancelled", subject="outcome")
+NULL_REWARD = Code("null_reward", "null reward, counted as 0", subject="outcome")
+ANSWER_DRAWN = Code(
+    "answer_drawn", "no valid answer, drawn at random as published", subject="survey"
+)
+OTHER_LANGUAGE = Code(
+    "other_language", "session in {language} (its word lists)", subject="language"
+)
 LANGUAGE_UNREAD = Code(
     "language_unread",
-    "language: session in {language} (no word lists, so no features of words)",
+    "session in {language} (no word lists, so no features of words)",
+    subject="language",
 )
-TURN_REPAIRED = Code("turn_repaired", "repaired turn: {kind}")
-MESSAGE_NO_TURN = Code("message_no_turn", "message, no turn: {kind}")
+TURN_REPAIRED = Code("turn_repaired", "{kind}", subject="repaired turn")
+MESSAGE_NO_TURN = Code("message_no_turn", "{kind}", subject="message, no turn")
 NO_LATENCY = Code(
-    "no_latency", "time stamp: user turn at or before the agent's message, no latency"
+    "no_latency", "user turn at or before the agent's message, no latency", subject="time stamp"
 )
-OTHER_STATUS = Code("other_status", "session: {status}")
+OTHER_STATUS = Code("other_status", "{status}", subject="session")
 SET_ASIDE = Code("set_aside", "{what}")
 # The blind check.
 NO_BLIND_CHECK = Code(
@@ -639,6 +673,410 @@ BLIND_FEW = Code(
 BLIND_NO_RATINGS = Code("blind_no_ratings", "no ratings")
 BLIND_NO_PAIR = Code("blind_no_pair", "no session was read by two raters")
 BLIND_SAME = Code("blind_same", "all verdicts are the same")
+
+# What a check of the gate found: where a value stands to its limit. The text shows the figures
+# rounded, the parameters hold them as they are.
+_BOUNDS = ("value", "low", "high")
+REACHES = Code("reaches", "{title} {figures} reaches {limit:g}", more=_BOUNDS)
+LIES_BELOW = Code("lies_below", "{title} {figures} lies below {limit:g}", more=_BOUNDS)
+LIES_BELOW_HOLM = Code(
+    "lies_below_holm",
+    "{title} {figures} lies below {limit:g} (upper bound, Holm over {family})",
+    more=_BOUNDS,
+)
+NOT_SURELY_BELOW = Code(
+    "not_surely_below",
+    "{title} {figures} is below {limit:g}, not surely enough among {family} tests (Holm)",
+    more=_BOUNDS,
+)
+NOT_SURELY_ABOVE = Code(
+    "not_surely_above", "{title} {figures} is above {limit:g}, its lower bound is not", more=_BOUNDS
+)
+NOT_TOLD_FROM = Code(
+    "not_told_from", "{title} {figures} can't be told from {limit:g}", more=_BOUNDS
+)
+NOT_SURELY_LEAST = Code(
+    "not_surely_least", "{title} {figures} is not surely {limit:g} or more", more=_BOUNDS
+)
+WITHIN = Code("within", "{title} {figures} within {limit:g}", more=_BOUNDS)
+NOT_SURELY_WITHIN = Code(
+    "not_surely_within", "{title} {figures} not surely within {limit:g}", more=_BOUNDS
+)
+LIES_ABOVE = Code("lies_above", "{title} {figures} lies above {limit:g}", more=_BOUNDS)
+WHOLLY_OUTSIDE = Code("wholly_outside", "{title} {figures} wholly outside {limit:g}", more=_BOUNDS)
+EASY_MODE = Code("easy_mode", "{title} {figures} wholly above +{limit:g}: easy mode", more=_BOUNDS)
+HARDER_THAN_PEOPLE = Code(
+    "harder_than_people",
+    "{title} {figures} wholly below -{limit:g}: harder than people",
+    more=_BOUNDS,
+)
+CHECK_NOT_ASSESSED = Code("check_not_assessed", "{title} not assessed: {cause}")
+SURVEY_NOT_COMPARED = Code("survey_not_compared", "people answered a survey: {cause}")
+
+# What a check of the gate found: counts, days and the evidence itself.
+_KAPPA = "survey kappa {kappa:.2f}, people {people:.2f}: "
+KAPPA_REACHES = Code("kappa_reaches", _KAPPA + "lower bound {low:.2f} reaches {limit:.2f}")
+KAPPA_BELOW = Code("kappa_below", _KAPPA + "upper bound {high:.2f} is below {limit:.2f}")
+KAPPA_NOT_SURELY = Code(
+    "kappa_not_surely", _KAPPA + "lower bound {low:.2f} does not reach {limit:.2f}"
+)
+SURVEY_PARTLY_ANSWERED = Code("survey_partly_answered", "{share:.0%} of the survey answered")
+ENOUGH_UNITS = Code("enough_units", "{have} {unit}")
+FEW_UNITS = Code("few_units", "{have} {unit}, at least {least} are required")
+DESIGN_LIMITS = Code("design_limits", "{design} design: tier {limit} at most, not {asked}")
+COVERAGE_LOW = Code("coverage_low", "{share:.1%} of the tasks occur on both sides")
+NO_SCORING_DAY = Code(
+    "no_scoring_day", "no run record next to the scorecard says when it was scored"
+)
+SCORED_BEFORE = Code("scored_before", "scored {days} days before {day}")
+SCORED_TOO_LONG_BEFORE = Code("scored_too_long_before", "scored {days} days before {day}: expired")
+CORPUS_EXPIRES = Code("corpus_expires", "the corpus expires on {day}")
+CORPUS_EXPIRED = Code("corpus_expired", "the corpus expires on {day}: expired")
+RESEARCH_ONLY_REFUSED = Code(
+    "research_only_refused",
+    "the corpus is for research alone ({licence}): these criteria refuse it",
+)
+NOT_RESEARCH_ONLY = Code("not_research_only", "the corpus is not for research alone")
+SIMULATOR_CHANGED = Code(
+    "simulator_changed",
+    "{name} has changed since it was scored ({keys}): the scorecard has expired",
+)
+NONE_LEFT_OUT = Code("none_left_out", "{side}: none of {total} sessions left out")
+SESSIONS_LEFT_OUT = Code(
+    "sessions_left_out", "{side}: {count} of {total} sessions left out ({causes}), {share:.1%}"
+)
+SESSIONS_UNREAD = Code(
+    "sessions_unread",
+    "{side}: {count} of {total} sessions without word lists ({languages}), {share:.1%}",
+)
+SESSIONS_UNRATED = Code(
+    "sessions_unrated",
+    "{side}: {count} of {total} compared sessions without an outcome, {share:.1%}",
+)
+MOST_ALLOWED = Code("most_allowed", "{limit:.0%} at most")
+USER_ERRORS_WITHIN = Code(
+    "user_errors_within", "user errors in {share:.1%} of {sessions} reviewed sessions"
+)
+USER_ERRORS_ABOVE = Code(
+    "user_errors_above",
+    "user errors in {share:.1%} of {sessions} reviewed sessions, {limit:.0%} are allowed",
+)
+USER_ERRORS_ARE = Code("user_errors_are", "most frequent: {errors}")
+TWO_SAMPLE_UNPAIRED = Code(
+    "two_sample_unpaired", "the two-sample test decides in paired designs only"
+)
+TWO_SAMPLE_FEW = Code(
+    "two_sample_few",
+    "{title} {figures} from {sessions} {unit} a side; {least} are required",
+    more=_BOUNDS,
+)
+TWO_SAMPLE_PAIRS = Code(
+    "two_sample_pairs",
+    "{title} {figures} below chance: sessions of the two sides come in pairs, as copies do",
+    more=_BOUNDS,
+)
+TOLD_APART = Code("told_apart", "a classifier tells the sides apart (AUC {auc:.2f}, {classifier})")
+COPIES_WITHIN = Code(
+    "copies_within",
+    "{copies} of {sessions} sessions ({share:.1%}) are {what}, {people:.1%} among people",
+)
+COPIES_ABOVE = Code(
+    "copies_above",
+    "{copies} of {sessions} sessions ({share:.1%}) are {what}, {people:.1%} among people: it "
+    "replays {whom}",
+)
+_MARK = (
+    "{feature}: {hits} of {sessions} simulator sessions ({share:.0%}) against {human_hits} of "
+    "{human_sessions} of people (p = {p_value:.2g})"
+)
+MARK_AS_PEOPLE = Code("mark_as_people", _MARK)
+MARK_NOT_OF_PEOPLE = Code("mark_not_of_people", _MARK + ": a mark that people do not make")
+GAMING_FOUND = Code(
+    "gaming_found",
+    "gaming suspected: the rates match, the places do not (context lift, overdispersion); read "
+    "the sessions",
+)
+COLLAPSE_FOUND = Code(
+    "collapse_found",
+    "collapsed: every conversation is near the mean; its means may agree, but it stands for one "
+    "average person, not for people",
+)
+MIX_DECIDES_NOTHING = Code(
+    "mix_decides_nothing",
+    "the two sides did different tasks, which alone may make this distance ({checks}): compare on "
+    "the same tasks before it decides FAIL",
+)
+_VERSIONS = (
+    "{title} against the {word}: {difference:+.1f} (SE {se:.1f}), distance of the versions "
+    "{distance:.1f} (at most {critical:.1f} for unchanged): "
+)
+VERSION_UNCHANGED = Code("version_unchanged", _VERSIONS + "unchanged within {margin:g}")
+VERSION_BETTER = Code("version_better", _VERSIONS + "at least as good, within {margin:g}")
+VERSION_REGRESSED = Code("version_regressed", _VERSIONS + "REGRESSED by more than {margin:g}")
+VERSION_OPEN = Code("version_open", _VERSIONS + "a drop of {margin:g} can't be ruled out")
+
+# What is added to the finding of a check.
+MEAN_OF_SOME = Code("mean_of_some", "a mean of {have} of {all} components")
+FOLLOWS_SCRIPT = Code(
+    "follows_script", "follows the task script, so it never decides FAIL in this design"
+)
+DECIDES_NOTHING = Code("decides_nothing", "decides nothing on this evidence")
+MOST_TELLING = Code("most_telling", "most telling: {features}")
+NO_TASK_IN_BEHAVIOUR = Code("no_task_in_behaviour", "behaviour does not follow the task")
+NO_TASK_IN_WORDS = Code("no_task_in_words", "what is said does not follow the task")
+NO_ANSWERS_IN_REPLIES = Code("no_answers_in_replies", "replies do not answer the agent")
+READS_ALOUD = Code("reads_aloud", "it reads its instruction, or people's sessions, aloud")
+STEPS_OTHERWISE = Code("steps_otherwise", "steps follow each other otherwise")
+NO_MEMORY = Code("no_memory", "no memory of the case")
+SMALLEST_MARGIN = Code("smallest_margin", "smallest margin of this design {margin:.1f}")
+
+# What a verdict says as a whole.
+TIGHTEST = Code("tightest", "tightest: {cause}")
+OF_SIMULATOR = Code("of_simulator", "{name}: {cause}")
+COUNTS_AS = Code("counts_as", 'INCONCLUSIVE counts as {counts} here: on_inconclusive = "{counts}"')
+REFERENCE_IS_OUTPUT = Code(
+    "reference_is_output", "the reference is not human: it is simulator output"
+)
+PERFECT_WOULD_SCORE = Code(
+    "perfect_would_score", "a perfect simulator would score about {ceiling:.1f} with these data"
+)
+PEOPLE_SCORE_ABOVE = Code(
+    "people_score_above",
+    "people among themselves score {figures} points above it, one run against one batch (context "
+    "only: the distance shrinks with fewer data)",
+    more=_BOUNDS,
+)
+TASK_MIX_IN_DISTANCE = Code(
+    "task_mix_in_distance",
+    "the tasks of the two sides differ: part of any distance is the task mix, not the user",
+)
+LOG_OBSERVABLE = Code(
+    "log_observable",
+    "scope log-observable: it speaks of what a log shows, not of wording or feelings",
+)
+SEVERAL_CANDIDATES = Code(
+    "several_candidates",
+    "{candidates} candidates: where any that passes is accepted, set family_size = {candidates}, "
+    "or chance alone passes some",
+)
+VERSION_DIFFERS = Code("version_differs", "{word} differs: {difference}")
+VERSION_AGE_UNKNOWN = Code(
+    "version_age_unknown", "age of the {word} unknown: no run record next to {file}"
+)
+VERSION_SCORED = Code("version_scored", "the {word} was scored on {day}")
+VERSION_SCORED_BEFORE = Code(
+    "version_scored_before", "the {word} was scored on {day}, {days} days before {as_of}"
+)
+VERSION_SAME = Code(
+    "version_same", "{word}: the very same sessions as the new version: nothing was tested"
+)
+VERSION_MARGINS = Code(
+    "version_margins", "{word}: smallest margins that this design can certify: {margins}"
+)
+NO_ANCHOR = Code(
+    "no_anchor",
+    "no anchor: small permitted losses add up over versions; keep the first accepted scorecard "
+    "and give it as --anchor",
+)
+
+# Until when a verdict counts.
+ENDS_BY_AGE = Code("ends_by_age", "the criteria let a scorecard be {days} days old")
+ENDS_WITH_CORPUS = Code("ends_with_corpus", "the human corpus expires")
+NO_END = Code("no_end", "neither criteria (max_age_days) nor corpus set an end")
+
+
+# Warnings of a scorecard: about the whole card.
+REMARK = Code("remark", "{text}")
+SYNTHETIC = Code(
+    "synthetic", "synthetic: made by a generator with known rates; no people took part"
+)
+REFERENCE_NOT_HUMAN = Code(
+    "reference_not_human",
+    "the reference is simulator output, not people: the score says how alike two simulators are",
+)
+RESEARCH_ONLY = Code(
+    "research_only", "the corpus is for research alone: so is this scorecard; {terms}"
+)
+NO_REDISTRIBUTION = Code(
+    "no_redistribution",
+    "the corpus may not be passed on: reports carry none of its text, and aggregates carry the "
+    "same terms; {terms}",
+)
+DEFAULT_PROFILE = Code(
+    "default_profile", "no profile named, and {preferred} is not installed: {used} used"
+)
+REFERENCE_AGGREGATED = Code(
+    "aggregate",
+    "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
+    "tracking, copies, distances, signs of gaming and of collapse, and people among themselves are "
+    "not assessed",
+)
+MIXED_TERMS = Code(
+    "mixed_terms",
+    "some indices have six terms (with the survey) and some have five: USI(5) and USI(6) are not "
+    "comparable",
+)
+ENGLISH_ONLY = Code(
+    "english_only",
+    "{side}: {sessions:,} sessions are in another language than English ({languages}); {profile} "
+    "knows English words alone, so their rates mean nothing. The profile robust does not score "
+    "them by English words",
+)
+
+# Warnings of a scorecard: about one simulator.
+SEVERAL_PER_TASK = Code(
+    "several_sessions_per_task",
+    "several sessions share a task and a run; each counts in the means",
+)
+TASK_MIX = Code(
+    "task_mix",
+    "tasks differ or are unknown on the two sides: part of every gap is the task mix, not the user",
+)
+SCRIPT = Code(
+    "script", "clarification and reaction follow the task script and never decide FAIL here"
+)
+FEW_CLUSTERS = Code(
+    "few_clusters",
+    "{clusters} ({unit}) on the smaller side; under {least} every verdict is INCONCLUSIVE",
+)
+LANGUAGE = Code(
+    "language",
+    "no word lists for {languages}: features of words are not assessed there, and do not count "
+    "as 0",
+)
+LANGUAGES_DIFFER = Code(
+    "languages_differ",
+    "people write {people}, the simulator {simulator}: words of different languages are compared",
+)
+ONE_BATCH_CEILING = Code(
+    "one_batch_ceiling",
+    "one human batch: the ceiling takes sessions as independent and assumes no batch effect",
+)
+PARTIAL_OVERLAP = Code(
+    "partial_overlap",
+    "{human} units of the reference and {simulator} of the simulator have no counterpart and are "
+    "not compared",
+)
+POOL_KNOWS_FEW = Code("pool_knows_few", "the pool {pool} knows {known} of {tasks} tasks")
+DIFFICULTY_ELSEWHERE = Code("difficulty", "{cause}: bins come from {source}")
+NO_OUTCOME = Code("no_outcome", "{sessions} simulator sessions have no outcome")
+LABELS_ONE_SIDE = Code(
+    "labels_one_side",
+    "outcome labels on one side alone: its {refusals} correct refusals are graded by their "
+    "rewards, as the other side's are",
+)
+IDENTICAL_SIDES = Code(
+    "identical_sides",
+    "both sides have the same values in every task: is the simulator's file the reference itself?",
+)
+SURVEY_UNANSWERED = Code(
+    "survey_unanswered",
+    "{share:.1%} of the survey items are answered; under {least:.0%} the survey key is "
+    "INCONCLUSIVE",
+)
+BELOW_FLOOR = Code("below_floor", "{component} {score:.1f}: below {users}")
+BLIND_COMPONENT = Code(
+    "blind_component",
+    "{component}: {users} would score as well as people do at this size (ceiling {ceiling:.1f}), "
+    "so this component alone says little",
+)
+AUC_BELOW_CHANCE = Code(
+    "auc_below_chance",
+    "the two-sample AUC is {auc:.2f}, below that of chance: sessions of the two sides come in "
+    "pairs, as copies do",
+)
+COLLAPSED = Code(
+    "collapsed",
+    "collapsed: sessions spread {spread:.2f} times as much as people's; its means may agree, but "
+    "it stands for one average person, not for people",
+)
+SPREAD = Code(
+    "spread",
+    "sessions spread {spread:.2f} times as much as people's (usual: {least:g} to {most:g})",
+)
+GAMING_SUSPECTED = Code(
+    "gaming_suspected",
+    "words stand where people would not put them (context lift and overdispersion both below the "
+    "human 99 % band): at best INCONCLUSIVE",
+)
+WEAK_ALARM = Code(
+    "weak_alarm",
+    "at this size a mark in {rate:.0%} of the simulator's sessions would raise the alarm in "
+    "{power:.0%} of studies",
+)
+
+# Warnings of a scorecard: operational logs.
+SCOPE = Code(
+    "scope",
+    "scope log-observable: politeness, wording, feelings and what was said leave no trace in a "
+    "log; never to be ranked with scores of conversations, and tier B at most",
+)
+CASE_MIX = Code(
+    "case_mix",
+    "cases weighted to the real log's mix of {columns}: {scores}; worth {effective:,.0f} of "
+    "{cases:,} cases",
+)
+CASE_MIX_COVERED = Code(
+    "case_mix_covered",
+    "{share:.0%} of the real cases are of a kind that the simulated log does not have",
+)
+CASE_MIX_UNKNOWN = Code(
+    "case_mix_unknown",
+    "not standardised: priority and category are not on both sides, or it was not asked for; part "
+    "of every gap is the mix of cases",
+)
+OUTCOME_RULE = Code(
+    "outcome_rule",
+    "a log does not say whether its cases were in time: in time is a cycle up to the real log's "
+    "third quartile of the same priority and impact, on both sides",
+)
+REAL_AGAINST_REAL = Code("real_against_real", "real against real by {kind} ({how}): {scores}")
+SAME_CASES = Code(
+    "same_cases",
+    "{simulator}: {both:,} of its {cases:,} case ids are those of real cases: is it a part of the "
+    "real log, or an edit of it? Sides are taken as independent",
+)
+CUT_BY_CLOSING = Code(
+    "cut_by_closing",
+    "{side} looks like an extract by closing date (ends lie much closer together than starts): "
+    "long cases are over-represented in its beginning, so splits by start date are length-biased; "
+    "extract both sides by the same rule",
+)
+CUT_BY_TWO_RULES = Code(
+    "cut_by_two_rules",
+    "the logs look cut by different rules ({rules}; opening: starts lie closer together than "
+    "ends): cut both by the same one",
+)
+SHORT_WINDOW = Code(
+    "short_window",
+    "the real log's window ({days:.1f} days) is shorter than {least:g} times its median cycle "
+    "({cycle:.1f} days): cases that take long are hardly in it",
+)
+CASES_OPEN = Code(
+    "cases_open",
+    "{side}: {open:,} of {cases:,} cases are open at its end; --horizon HOURS looks at equally "
+    "much of every case on both sides",
+)
+
+# Why a comparison is paired, or not.
+UNPAIRED_ASKED = Code("unpaired_asked", "unpaired as asked for (--design unpaired)")
+UNPAIRED_NONE = Code("unpaired_none", "unpaired: no {unit} occurs on both sides")
+UNPAIRED_FEW = Code(
+    "unpaired_few",
+    "unpaired: only {common} of {all} {units} of the reference occur on both sides",
+)
+PAIRED_ON_TASK = Code(
+    "paired_on_task",
+    "paired on the task: {common} of {all} {units} of the reference occur on both sides",
+)
+PAIRED_ON_GROUP = Code(
+    "paired_on_group",
+    "paired on the group ({column}): {common} of {all} {units} of the reference occur on both "
+    "sides",
+)
+UNPAIRED_LOG = Code("unpaired_log", "unpaired: a log has other cases than another")
+NOBODY_COMPARED = Code("nobody_compared", "the people alone, compared with nobody")
+
 
 CODES: dict[str, Code] = {
     value.name: value for value in list(globals().values()) if isinstance(value, Code)

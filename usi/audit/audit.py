@@ -351,7 +351,10 @@ def _trial(value: dict[str, Any]) -> Trial:
         design=value["design"],
         name=value["name"],
         verdicts=value["verdicts"],
-        against={letter: tuple(found) for letter, found in value["against"].items()},
+        against={
+            letter: tuple((name, state) for name, state in found)
+            for letter, found in value["against"].items()
+        },
         numbers={part: (own[0], own[1], own[2]) for part, own in value["numbers"].items()},
         reason=value["reason"],
     )
@@ -360,6 +363,6 @@ def _trial(value: dict[str, Any]) -> Trial:
 def blockers(row: Admission, letter: str, most: int = 3) -> str:
     """The checks that stopped a simulator most often, such as ``content (5), style (3)``."""
     counts: Counter[str] = Counter()
-    for check, n in row.against.get(letter, ()):
-        counts[check.rpartition(" ")[0]] += n
+    for stopped in row.against.get(letter, ()):
+        counts[stopped.check] += stopped.draws
     return ", ".join(f"{name} ({n})" for name, n in counts.most_common(most))

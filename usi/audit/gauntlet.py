@@ -48,7 +48,7 @@ class Trial:
     verdicts
         Tier -> ``PASS``, ``FAIL``, ``INCONCLUSIVE`` or `REFUSED`.
     against
-        Tier -> checks that did not pass: ``"id fail"`` or ``"id inconclusive"``.
+        Tier -> id and state (``fail`` or ``inconclusive``) of every check that did not pass.
     numbers
         Value, low and high of the index, the components and every check with a value.
     reason
@@ -59,7 +59,7 @@ class Trial:
     design: str
     name: str
     verdicts: dict[str, str]
-    against: dict[str, tuple[str, ...]]
+    against: dict[str, tuple[tuple[str, str], ...]]
     numbers: dict[str, tuple[float | None, float | None, float | None]]
     reason: str = ""
 
@@ -150,7 +150,7 @@ def one_trial(
         refused = dict.fromkeys(TIERS, REFUSED)
         return Trial(seed, design.name, name, refused, {}, {}, str(error))
     verdicts: dict[str, str] = {}
-    against = {}
+    against: dict[str, tuple[tuple[str, str], ...]] = {}
     numbers: dict[str, tuple[float | None, float | None, float | None]] = {}
     one = card.simulators[0]
     for part, found in {"index": one.index, **one.components}.items():
@@ -160,9 +160,7 @@ def one_trial(
         verdicts[letter] = decided.verdict
         checks = decided.simulators[0].checks
         against[letter] = tuple(
-            f"{check.id} {check.state}"
-            for check in checks
-            if check.state in ("fail", "inconclusive")
+            (check.id, check.state) for check in checks if check.state in ("fail", "inconclusive")
         )
         for check in checks:
             if check.value is not None:
@@ -215,6 +213,15 @@ def _other_people(people: People, design: Design, options: Mapping[str, Any]) ->
 
 
 @dataclass(frozen=True)
+class Stopped:
+    """How many draws a check stopped a simulator in: it failed, or was inconclusive."""
+
+    check: str
+    state: str
+    draws: int
+
+
+@dataclass(frozen=True)
 class Admission:
     """How often the gate admitted one simulator.
 
@@ -227,7 +234,7 @@ class Admission:
     verdicts
         Tier -> verdict -> number of draws.
     against
-        Tier -> (check and state, number of draws), the most frequent first.
+        Tier -> checks that stopped it, the most frequent first.
     numbers
         Part -> mean value over the draws that have one.
     reason
@@ -238,7 +245,7 @@ class Admission:
     about: str
     draws: int
     verdicts: dict[str, dict[str, int]]
-    against: dict[str, list[tuple[str, int]]]
+    against: dict[str, list[Stopped]]
     numbers: dict[str, float]
     reason: str = ""
 
@@ -281,9 +288,12 @@ def _admission(name: str, trials: Sequence[Trial]) -> Admission:
             letter: dict(Counter(trial.verdicts[letter] for trial in made)) for letter in TIERS
         },
         against={
-            letter: Counter(
-                check for trial in made for check in trial.against.get(letter, ())
-            ).most_common()
+            letter: [
+                Stopped(name, state, draws)
+                for (name, state), draws in Counter(
+                    check for trial in made for check in trial.against.get(letter, ())
+                ).most_common()
+            ]
             for letter in TIERS
         },
         numbers={part: sum(own) / len(own) for part, own in values.items()},

@@ -262,7 +262,7 @@ def deliver(done: Scored, request: Request, *, show: str, quiet: bool) -> None:
         note(f"written: {path}", quiet=quiet)
     if choice != "table":
         for warning in done.card.warnings:
-            note(f"note: {warning.message}", quiet=quiet)
+            note(f"note: {warning.text}", quiet=quiet)
     for text in done.result.asides:
         note(f"note: {text}", quiet=quiet)
 
@@ -349,7 +349,7 @@ def _record(done: Scored, request: Request, contents: Mapping[Path, bytes]) -> s
             for path, data in contents.items()
         ],
         signature=done.card.signature,
-        remarks=[*(warning.message for warning in done.card.warnings), *done.result.asides],
+        remarks=[*(warning.text for warning in done.card.warnings), *done.result.asides],
     ).to_json()
 
 

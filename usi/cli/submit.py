@@ -6,7 +6,7 @@ The work of ``usi submit``.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -110,7 +110,7 @@ def admission(
         "criteria": verdict.criteria_label,
         "criteria_fingerprint": verdict.criteria_fingerprint,
         "decided_by": list(verdict.decided_by),
-        "reasons": list(verdict.reasons),
+        "reasons": [asdict(reason) for reason in verdict.reasons],
         "signature": card.simulators[0].signature or card.signature,
         "scorecard_sha256": card_sha256,
         "tasks_sha256": card.tasks_sha256,

@@ -120,7 +120,7 @@ def add_corpus(
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
         raise
-    return Added(home, data, tuple(side.remarks))
+    return Added(home, data, tuple(remark.text for remark in side.remarks))
 
 
 def write_manifest(home: Path, manifest: Manifest) -> None:

@@ -21,6 +21,13 @@ from usi.decisions.verdict import Check, Verdict
 from usi.errors import InputError
 from usi.estimate import Estimate
 from usi.provenance.record import read_record, sha256_file
+from usi.reasons import (
+    ENDS_BY_AGE,
+    ENDS_WITH_CORPUS,
+    NO_END,
+    NO_SCORING_DAY,
+    Reason,
+)
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 
@@ -72,7 +79,7 @@ class Admission:
     decided: str | None
     scored: str | None
     expires: str | None
-    reason: str
+    reason: Reason
     expired: bool | None
     submission: str | None = None
 
@@ -223,17 +230,17 @@ def _same_numbers(checks: Iterable[Check], simulator: SimulatorCard) -> bool:
     )
 
 
-def _end(age: int | None, scored: str | None, corpus: str | None) -> tuple[date | None, str]:
+def _end(age: int | None, scored: str | None, corpus: str | None) -> tuple[date | None, Reason]:
     """The earlier of two ends: the scorecard's age, and the corpus' own."""
-    ends: list[tuple[date, str]] = []
+    ends: list[tuple[date, Reason]] = []
     if age is not None and scored is not None:
         # An age of exactly max_age_days still passes, so the day after it is the first without.
         day = date.fromisoformat(scored) + timedelta(days=age + 1)
-        ends.append((day, f"the criteria let a scorecard be {age} days old"))
+        ends.append((day, ENDS_BY_AGE(days=age)))
     if corpus is not None:
-        ends.append((date.fromisoformat(corpus), "the human corpus expires"))
+        ends.append((date.fromisoformat(corpus), ENDS_WITH_CORPUS()))
     if ends:
-        return min(ends)
+        return min(ends, key=lambda end: end[0])
     if age is not None:
-        return None, "no run record beside the scorecard says when it was scored"
-    return None, "neither criteria (max_age_days) nor corpus set an end"
+        return None, NO_SCORING_DAY()
+    return None, NO_END()

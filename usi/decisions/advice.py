@@ -143,6 +143,8 @@ def _need(check: Check, simulator: SimulatorCard, criteria: Criteria, sizes: Siz
             return _score_need(check, part, bound, alpha, sizes)
     if check.id == "success_gap" and check.value is not None:
         return _gap_need(check, sizes)
+    if check.id == "c2st":
+        return [_c2st_need(check, simulator, sizes)]
     found = assessable(check, simulator, criteria, sizes.unit)
     return [found or _other_need(check, simulator, sizes)]
 
@@ -244,8 +246,6 @@ def _other_need(check: Check, simulator: SimulatorCard, sizes: Sizes) -> Need:
     if part.startswith(("baseline.", "anchor.")):
         text = f"{part}: more runs of both versions on the same tasks, or a wider margin"
         return Need(part=part, kind="runs", now=sizes.runs, text=text)
-    if part == "c2st":
-        return _c2st_need(check, simulator, sizes)
     texts = {
         "max_age_days": "score again: the scorecard is too old, or its run record is absent",
         "design": rules_of(simulator).design_need,

@@ -18,9 +18,10 @@ The minimums: where each score stands, tested with one Holm family for FAIL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from usi.decisions.bounds import ALPHA, EPS, Bounded, bounded, holm, quantile
 from usi.decisions.criteria import GATED, Criteria, Minimum
@@ -30,41 +31,99 @@ from usi.errors import UsageError
 from usi.estimate import Estimate, with_bounds
 from usi.reasons import (
     AGGREGATE_BY_SESSION,
+    CHECK_NOT_ASSESSED,
+    COLLAPSE_FOUND,
+    COPIES_ABOVE,
+    COPIES_WITHIN,
+    CORPUS_EXPIRED,
+    CORPUS_EXPIRES,
+    COVERAGE_LOW,
+    DESIGN_LIMITS,
+    EASY_MODE,
+    ENOUGH_UNITS,
     FAILED_RUN,
     FAILED_RUN_OTHER,
     FAILED_RUN_TOLD,
+    FEW_UNITS,
+    FOLLOWS_SCRIPT,
+    GAMING_FOUND,
+    HARDER_THAN_PEOPLE,
     HUMANS_AT_CHANCE,
     HUMANS_UNKNOWN,
     INFRASTRUCTURE,
     INFRASTRUCTURE_TOLD,
+    KAPPA_BELOW,
+    KAPPA_NOT_SURELY,
+    KAPPA_REACHES,
     KEEP_NOT_TRUE,
     LANGUAGE_UNREAD,
+    LIES_ABOVE,
+    LIES_BELOW,
+    LIES_BELOW_HOLM,
+    MARK_AS_PEOPLE,
+    MARK_NOT_OF_PEOPLE,
     MEAN_OF_FEWER,
+    MEAN_OF_SOME,
+    MOST_ALLOWED,
+    MOST_TELLING,
+    NO_ANSWERS_IN_REPLIES,
     NO_BLIND_CHECK,
     NO_BOUNDS,
     NO_BOUNDS_ON_CARD,
     NO_RATED_OUTCOME,
     NO_SAME_TRANSCRIPT,
+    NO_SCORING_DAY,
     NO_SECOND_RATING,
     NO_SUBGROUPS,
     NO_SURVEY_FILES,
     NO_TASK,
+    NO_TASK_IN_BEHAVIOUR,
+    NO_TASK_IN_WORDS,
+    NO_TWO_SAMPLE,
     NO_USER_REVIEW,
     NO_USER_TURN,
+    NONE_LEFT_OUT,
     NOT_ASSESSED,
     NOT_ON_CARD,
+    NOT_RESEARCH_ONLY,
+    NOT_SURELY_ABOVE,
+    NOT_SURELY_BELOW,
+    NOT_SURELY_LEAST,
+    NOT_SURELY_WITHIN,
+    NOT_TOLD_FROM,
     OTHER_STATUS,
+    REACHES,
+    READS_ALOUD,
+    RESEARCH_ONLY_REFUSED,
+    SCORED_BEFORE,
+    SCORED_TOO_LONG_BEFORE,
+    SESSIONS_LEFT_OUT,
+    SESSIONS_UNRATED,
+    SESSIONS_UNREAD,
+    SIMULATOR_CHANGED,
     SURVEY_FILE_MISSING,
+    SURVEY_NOT_COMPARED,
     SURVEY_OF_OTHERS,
+    SURVEY_PARTLY_ANSWERED,
+    TOLD_APART,
+    TWO_SAMPLE_FEW,
+    TWO_SAMPLE_PAIRS,
+    TWO_SAMPLE_UNPAIRED,
+    USER_ERRORS_ABOVE,
+    USER_ERRORS_ARE,
+    USER_ERRORS_WITHIN,
+    WHOLLY_OUTSIDE,
+    WITHIN,
     Code,
     Reason,
+    without_subject,
 )
 from usi.scoring.scorecard import Scorecard, SideCard, SimulatorCard, TwoSample
 
 MIN_ANSWERED = 0.90
 
 
-SURVEY_UNANSWERED = (
+NOT_COMPARED = (
     AGGREGATE_BY_SESSION,
     NO_SAME_TRANSCRIPT,
     NO_SURVEY_FILES,
@@ -83,10 +142,11 @@ def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
         return []
     if not _exists(simulator):
         part = simulator.components.get("survey")
-        if part is None or part.reason is None or not part.reason.is_a(*SURVEY_UNANSWERED):
+        if part is None or part.reason is None or not part.reason.is_a(*NOT_COMPARED):
             return []
         rule = "the survey that people answered, answered"
-        return [_open("survey", rule, part.reason, "people answered a survey: ")]
+        found = SURVEY_NOT_COMPARED(cause=part.reason)
+        return [Check(id="survey", rule=rule, state="inconclusive", found=found)]
     checks = []
     answered = simulator.survey_answered
     if answered is not None and answered.value is not None and answered.value < MIN_ANSWERED - EPS:
@@ -95,7 +155,7 @@ def check_survey(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
                 id="survey_answered",
                 rule=f"at least {MIN_ANSWERED:.0%} of the survey answered",
                 state="inconclusive",
-                message=f"{answered.value:.0%} of the survey answered",
+                found=SURVEY_PARTLY_ANSWERED(share=answered.value),
                 value=answered.value,
                 threshold=MIN_ANSWERED,
             )
@@ -118,29 +178,30 @@ def _exists(simulator: SimulatorCard) -> bool:
 
 
 def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
-    rule = f"survey kappa >= {ratio:g} x that of people (lower bound)"
+    title = "survey kappa"
+    rule = f"{title} >= {ratio:g} x that of people (lower bound)"
     mine, people = simulator.survey_kappa, simulator.human_kappa
     if people is None or people.value is None:
         cause = people.reason if people is not None and people.reason else NO_SECOND_RATING()
-        return _open("survey_kappa", rule, HUMANS_UNKNOWN(cause=cause))
+        return not_assessed_check("survey_kappa", rule, title, HUMANS_UNKNOWN(cause=cause))
     if people.value <= 0:
-        return _open("survey_kappa", rule, HUMANS_AT_CHANCE(kappa=people.value))
+        return not_assessed_check("survey_kappa", rule, title, HUMANS_AT_CHANCE(kappa=people.value))
     threshold = ratio * people.value
     if mine is None or mine.value is None or mine.low is None:
         why = mine.reason if mine is not None and mine.reason else NO_BOUNDS()
-        return _open("survey_kappa", rule, why, "survey kappa not assessed: ")
-    figures = f"survey kappa {mine.value:.2f}, people {people.value:.2f}"
+        return not_assessed_check("survey_kappa", rule, title, why)
+    state: State = "inconclusive"
+    figures: dict[str, Any] = {"kappa": mine.value, "people": people.value, "limit": threshold}
+    found = KAPPA_NOT_SURELY(**figures, low=mine.low)
     if mine.low >= threshold - EPS:
-        state, words = "pass", f"lower bound {mine.low:.2f} reaches {threshold:.2f}"
+        state, found = "pass", KAPPA_REACHES(**figures, low=mine.low)
     elif mine.high is not None and mine.high < threshold - EPS:
-        state, words = "fail", f"upper bound {mine.high:.2f} is below {threshold:.2f}"
-    else:
-        state, words = "inconclusive", f"lower bound {mine.low:.2f} does not reach {threshold:.2f}"
+        state, found = "fail", KAPPA_BELOW(**figures, high=mine.high)
     return Check(
         id="survey_kappa",
         rule=rule,
         state=state,
-        message=f"{figures}: {words}",
+        found=found,
         value=mine.value,
         low=mine.low,
         high=mine.high,
@@ -148,35 +209,101 @@ def _kappa(simulator: SimulatorCard, ratio: float) -> Check:
     )
 
 
-def _open(id_: str, rule: str, reason: Reason, lead: str = "") -> Check:
+def not_assessed_check(
+    id_: str,
+    rule: str,
+    title: str,
+    reason: Reason,
+    threshold: float | None = None,
+    state: State = "inconclusive",
+) -> Check:
     """A check that has no value, and why."""
-    message = f"{lead}{reason}"
-    return Check(id=id_, rule=rule, state="inconclusive", message=message, reason=reason)
+    found = CHECK_NOT_ASSESSED(title=title, cause=reason)
+    return Check(id=id_, rule=rule, state=state, found=found, threshold=threshold)
+
+
+def value_check(
+    id_: str,
+    rule: str,
+    stands: tuple[State, Code],
+    title: str,
+    bounds: tuple[float, float | None, float | None],
+    limit: float,
+    digits: int = 1,
+    *,
+    signed: bool = False,
+    notes: Sequence[Reason] = (),
+    p_value: float | None = None,
+    **more: Any,
+) -> Check:
+    """A check of a value with bounds against a limit.
+
+    Parameters
+    ----------
+    id_, rule
+        As in `Check`.
+    stands
+        What was found: which way it decides, and the code of where the value stands.
+    title
+        What the value is called.
+    bounds
+        Value, lower and upper bound.
+    limit
+        What it is held to.
+    digits, signed
+        How the figures of the text are written.
+    notes, p_value
+        As in `Check`.
+    more
+        Further parameters of the code.
+    """
+    state, code = stands
+    value, low, high = bounds
+    return Check(
+        id=id_,
+        rule=rule,
+        state=state,
+        found=code(
+            title=title,
+            figures=with_bounds(value, low, high, digits, signed=signed),
+            limit=limit,
+            value=value,
+            low=low,
+            high=high,
+            **more,
+        ),
+        notes=tuple(notes),
+        value=value,
+        low=low,
+        high=high,
+        threshold=limit,
+        p_value=p_value,
+    )
+
+
+def within(low: float, high: float, limit: float) -> tuple[State, Code]:
+    """Where an interval stands to an upper limit: within, above, or not surely within."""
+    if high <= limit + EPS:
+        return "pass", WITHIN
+    if low > limit + EPS:
+        return "fail", LIES_ABOVE
+    return "inconclusive", NOT_SURELY_WITHIN
 
 
 def _bias(simulator: SimulatorCard, limit: float) -> Check:
-    rule = f"survey bias within -{limit:g} and +{limit:g}"
+    title = "survey bias"
+    rule = f"{title} within -{limit:g} and +{limit:g}"
     bias = simulator.survey_bias
     if bias is None or bias.value is None or bias.low is None or bias.high is None:
         why = bias.reason if bias is not None and bias.reason else NO_BOUNDS()
-        return _open("survey_bias", rule, why, "survey bias not assessed: ")
-    figures = f"survey bias {with_bounds(bias.value, bias.low, bias.high, 2, signed=True)}"
+        return not_assessed_check("survey_bias", rule, title, why)
+    stands: tuple[State, Code] = "inconclusive", NOT_SURELY_WITHIN
     if bias.low >= -limit - EPS and bias.high <= limit + EPS:
-        state, words = "pass", f"within {limit:g}"
+        stands = "pass", WITHIN
     elif bias.low > limit + EPS or bias.high < -limit - EPS:
-        state, words = "fail", f"wholly outside {limit:g}"
-    else:
-        state, words = "inconclusive", f"not surely within {limit:g}"
-    return Check(
-        id="survey_bias",
-        rule=rule,
-        state=state,
-        message=f"{figures} {words}",
-        value=bias.value,
-        low=bias.low,
-        high=bias.high,
-        threshold=limit,
-    )
+        stands = "fail", WHOLLY_OUTSIDE
+    bounds = (bias.value, bias.low, bias.high)
+    return value_check("survey_bias", rule, stands, title, bounds, limit, 2, signed=True)
 
 
 MIN_CLUSTERS_UNPAIRED = 30
@@ -208,7 +335,9 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
                 id="min_tasks",
                 rule=f"at least {least} {unit}",
                 state="pass" if n >= least else "inconclusive",
-                message=f"{n} {unit}" + ("" if n >= least else f", {least} are asked"),
+                found=ENOUGH_UNITS(have=n, unit=unit)
+                if n >= least
+                else FEW_UNITS(have=n, unit=unit, least=least),
                 value=float(n),
                 threshold=float(least),
                 overrides=True,
@@ -221,7 +350,7 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
                 id="design",
                 rule=f"a design that can reach tier {criteria.tier}",
                 state="inconclusive",
-                message=f"{design} design: tier {limit} at most, {criteria.tier} was asked",
+                found=DESIGN_LIMITS(design=design, limit=limit, asked=criteria.tier),
             )
         )
     checks += [
@@ -229,7 +358,7 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
             id=f"evidence.{number}",
             rule="evidence that a verdict can rest on",
             state="inconclusive",
-            message=reason,
+            found=reason,
             overrides=True,
         )
         for number, reason in enumerate(simulator.inconclusive, start=1)
@@ -243,7 +372,7 @@ def check_design(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) 
                     id="coverage",
                     rule=f"at least {MIN_COVERAGE:.0%} of the tasks on both sides",
                     state="inconclusive",
-                    message=f"{coverage.value:.1%} of the tasks occur on both sides",
+                    found=COVERAGE_LOW(share=coverage.value),
                     value=coverage.value,
                     threshold=MIN_COVERAGE,
                     overrides=True,
@@ -263,7 +392,7 @@ def parse_date(text: str, option: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"{option} {text!r} is no date; write it as 2026-01-31") from None
+        raise UsageError(f"{option} {text!r} is not a date; write it as 2026-01-31") from None
 
 
 def check_age(criteria: Criteria, *, as_of: str | None, scored_on: str | None) -> list[Check]:
@@ -279,9 +408,14 @@ def check_age(criteria: Criteria, *, as_of: str | None, scored_on: str | None) -
     today = parse_date(as_of, "--as-of")
     rule = f"scored at most {limit} days before {today}"
     if scored_on is None:
-        text = "no run record beside the scorecard says when it was scored"
         return [
-            Check(id="max_age_days", rule=rule, state="inconclusive", message=text, overrides=True)
+            Check(
+                id="max_age_days",
+                rule=rule,
+                state="inconclusive",
+                found=NO_SCORING_DAY(),
+                overrides=True,
+            )
         ]
     age = (today - parse_date(scored_on[:10], "scoring date")).days
     if age < 0:
@@ -291,7 +425,7 @@ def check_age(criteria: Criteria, *, as_of: str | None, scored_on: str | None) -
             id="max_age_days",
             rule=rule,
             state="pass" if age <= limit else "inconclusive",
-            message=f"scored {age} days before {today}" + ("" if age <= limit else ": expired"),
+            found=(SCORED_BEFORE if age <= limit else SCORED_TOO_LONG_BEFORE)(days=age, day=today),
             value=float(age),
             threshold=float(limit),
             overrides=True,
@@ -313,7 +447,7 @@ def check_corpus(card: Scorecard, criteria: Criteria, *, as_of: str | None) -> l
                 id="corpus_expires",
                 rule=f"a corpus that has not expired on {as_of}",
                 state="inconclusive" if gone else "pass",
-                message=f"the corpus expires on {human.expires}" + (": expired" if gone else ""),
+                found=(CORPUS_EXPIRED if gone else CORPUS_EXPIRES)(day=human.expires),
                 overrides=True,
             )
         )
@@ -324,11 +458,9 @@ def check_corpus(card: Scorecard, criteria: Criteria, *, as_of: str | None) -> l
                 id="allow_research_only",
                 rule="no corpus that is for research alone",
                 state="inconclusive" if refused else "pass",
-                message="the corpus is for research alone"
-                + (f" ({human.licence})" if human.licence else "")
-                + ": these criteria refuse it"
+                found=RESEARCH_ONLY_REFUSED(licence=human.licence or "no licence is named")
                 if refused
-                else "the corpus is not for research alone",
+                else NOT_RESEARCH_ONLY(),
                 overrides=True,
             )
         )
@@ -342,7 +474,7 @@ def check_identity(changed: Mapping[str, str]) -> list[Check]:
             id="identity",
             rule="a simulator that is the one that was scored",
             state="inconclusive",
-            message=f"{name} has changed since it was scored ({keys}): the scorecard has expired",
+            found=SIMULATOR_CHANGED(name=name, keys=keys),
             overrides=True,
         )
         for name, keys in sorted(changed.items())
@@ -383,26 +515,30 @@ def check_left_out(card: Scorecard, simulator: SimulatorCard, criteria: Criteria
 
 
 def _left_out_check(name: str, side: SideCard, limit: float) -> Check:
-    shares: list[tuple[float, str]] = []
     left, causes = _counted(side, *LEFT_OUT_SESSIONS)
     compared = side.n.sessions
     unread, languages = _counted(side, LANGUAGE_UNREAD)
     unrated, _ = _counted(side, NO_RATED_OUTCOME)
     # The last two are shares of what was compared, so that no count lowers another's share.
-    for count, total, words in (
-        (left, compared + left, f"sessions left out ({causes})" if left else "sessions left out"),
-        (unread, compared, f"sessions without word lists ({languages})"),
-        (unrated, compared, "compared sessions without an outcome"),
-    ):
+    kinds: tuple[tuple[Code, int, int, dict[str, str]], ...] = (
+        (SESSIONS_LEFT_OUT, left, compared + left, {"causes": causes}),
+        (SESSIONS_UNREAD, unread, compared, {"languages": languages}),
+        (SESSIONS_UNRATED, unrated, compared, {}),
+    )
+    shares: list[tuple[float, Reason]] = []
+    for code, count, total, named in kinds:
         share = min(1.0, count / total) if total else float(count > 0)
-        shares.append((share, f"{count} of {total} {words}, {share:.1%}"))
-    above = [text for share, text in shares if share > limit + EPS]
-    told = above or [shares[0][1]]
+        figures: dict[str, Any] = {"count": count, "total": total, "share": share, **named}
+        shares.append((share, code(side=name, **figures)))
+    above = [found for share, found in shares if share > limit + EPS]
+    within_it = shares[0][1] if left else NONE_LEFT_OUT(side=name, total=compared)
+    found, *others = above or [within_it]
     return Check(
         id=f"left_out.{name}",
         rule=f"{name}: at most {limit:.0%} of the sessions left out, unread or without an outcome",
         state="inconclusive" if above else "pass",
-        message=f"{name}: {'; '.join(told)}" + (f" ({limit:.0%} at most)" if above else ""),
+        found=found,
+        notes=(*others, MOST_ALLOWED(limit=limit)) if above else (),
         value=max(share for share, _ in shares),
         threshold=limit,
     )
@@ -411,10 +547,14 @@ def _left_out_check(name: str, side: SideCard, limit: float) -> Check:
 def _counted(side: SideCard, *codes: Code) -> tuple[int, str]:
     """How many were left out for these reasons, and the reasons in words, most frequent first."""
     found = sorted(
-        ((item.count, item.reason.text) for item in side.left_out if item.reason.is_a(*codes)),
+        (
+            (item.count, without_subject(item.reason))
+            for item in side.left_out
+            if item.reason.is_a(*codes)
+        ),
         key=lambda pair: (-pair[0], pair[1]),
     )
-    named = (f"{n} {text.partition(': ')[2] or text}" for n, text in found)
+    named = (f"{n} {what}" for n, what in found)
     return sum(n for n, _ in found), ", ".join(named)
 
 
@@ -431,27 +571,20 @@ def check_user_errors(simulator: SimulatorCard, criteria: Criteria) -> list[Chec
     share = simulator.user_error_share
     if share is None or share.value is None:
         reason = (share.reason if share is not None else None) or NO_USER_REVIEW()
-        return [
-            Check(
-                id="max_user_errors",
-                rule=rule,
-                state="inconclusive",
-                message=f"user errors not assessed: {reason}",
-                reason=reason,
-                threshold=limit,
-            )
-        ]
-    within = share.value <= limit + EPS
+        return [not_assessed_check("max_user_errors", rule, "user errors", reason, limit)]
+    kept = share.value <= limit + EPS
     worst = sorted(simulator.user_errors.items(), key=lambda item: (-item[1], item[0]))[:3]
     named = ", ".join(f"{tag} {count}" for tag, count in worst)
+    figures: dict[str, Any] = {"share": share.value, "sessions": share.n}
     return [
         Check(
             id="max_user_errors",
             rule=rule,
-            state="pass" if within else "fail",
-            message=f"user errors in {share.value:.1%} of {share.n} reviewed sessions"
-            + ("" if within else f", {limit:.0%} are allowed")
-            + (f" ({named})" if named else ""),
+            state="pass" if kept else "fail",
+            found=USER_ERRORS_WITHIN(**figures)
+            if kept
+            else USER_ERRORS_ABOVE(**figures, limit=limit),
+            notes=(USER_ERRORS_ARE(errors=named),) if named else (),
             value=share.value,
             threshold=limit,
         )
@@ -467,33 +600,10 @@ def check_blind(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     auc = None if simulator.blind is None else simulator.blind.auc
     if auc is None or auc.value is None or auc.low is None or auc.high is None:
         reason = (auc.reason if auc is not None else None) or NO_BLIND_CHECK()
-        return [
-            Check(
-                id="max_blind_auc",
-                rule=rule,
-                state="inconclusive",
-                message=f"blind check not assessed: {reason}",
-                reason=reason,
-                threshold=limit,
-            )
-        ]
-    state: State = "inconclusive"
-    if auc.high <= limit + EPS:
-        state = "pass"
-    elif auc.low > limit + EPS:
-        state = "fail"
-    return [
-        Check(
-            id="max_blind_auc",
-            rule=rule,
-            state=state,
-            message=f"AUC of practitioners {with_bounds(auc.value, auc.low, auc.high, 2)}",
-            value=auc.value,
-            low=auc.low,
-            high=auc.high,
-            threshold=limit,
-        )
-    ]
+        return [not_assessed_check("max_blind_auc", rule, "blind check", reason, limit)]
+    stands = within(auc.low, auc.high, limit)
+    bounds = (auc.value, auc.low, auc.high)
+    return [value_check("max_blind_auc", rule, stands, "AUC of practitioners", bounds, limit, 2)]
 
 
 @dataclass
@@ -507,7 +617,7 @@ class _Score:
     reason: Reason
     required: bool = True
     may_fail: bool = True
-    note: str = ""
+    notes: tuple[Reason, ...] = ()
 
 
 def check_scores(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
@@ -553,13 +663,11 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
         if part.ok and blocking:
             why = MEAN_OF_FEWER(components=", ".join(blocking))
             return _Score(name, title, threshold, None, why)
-        note = (
-            f"; a mean of {len(GATED) - len(absent)} of {len(GATED)} components" if absent else ""
-        )
+        mean = MEAN_OF_SOME(have=len(GATED) - len(absent), all=len(GATED))
         why = part.reason or NO_BOUNDS_ON_CARD()
-        return _Score(name, title, threshold, bounded(part), why, note=note)
+        notes = (mean,) if absent else ()
+        return _Score(name, title, threshold, bounded(part), why, notes=notes)
     scripted = not part.decides_fail
-    note = "; follows the task script, so it never decides FAIL in this design"
     return _Score(
         name,
         title,
@@ -568,7 +676,7 @@ def _component(simulator: SimulatorCard, criteria: Criteria, name: str, threshol
         part.reason or NO_BOUNDS_ON_CARD(),
         required=required or part.ok,
         may_fail=not scripted,
-        note=note if scripted else "",
+        notes=(FOLLOWS_SCRIPT(),) if scripted else (),
     )
 
 
@@ -596,37 +704,35 @@ def _score_check(
 ) -> Check:
     rule = f"{score.title} >= {score.threshold:g} (lower bound)"
     if score.bound is None:
-        return Check(
-            id=score.id,
-            rule=rule if score.threshold else f"{score.title} is assessed",
-            state="inconclusive" if score.required else "not_asked",
-            message=f"{score.title} not assessed: {score.reason}",
-            reason=score.reason,
-            threshold=score.threshold,
+        return not_assessed_check(
+            score.id,
+            rule if score.threshold else f"{score.title} is assessed",
+            score.title,
+            score.reason,
+            score.threshold,
+            "inconclusive" if score.required else "not_asked",
         )
     low = score.bound.lower(alpha)
-    figures = with_bounds(score.bound.value, low, score.bound.high)
+    stands: tuple[State, Code] = "inconclusive", NOT_TOLD_FROM
+    more: dict[str, Any] = {}
     if low >= score.threshold - EPS:
-        state, words = "pass", f"reaches {score.threshold:g}"
+        stands = "pass", REACHES
     elif rejected:
-        state, words = "fail", f"lies below {score.threshold:g} (upper bound, Holm over {family})"
+        stands, more = ("fail", LIES_BELOW_HOLM), {"family": family}
     elif score.bound.high < score.threshold - EPS:
-        state = "inconclusive"
-        words = f"is below {score.threshold:g}, not surely enough among {family} tests (Holm)"
+        stands, more = ("inconclusive", NOT_SURELY_BELOW), {"family": family}
     elif score.bound.value >= score.threshold:
-        state, words = "inconclusive", f"is above {score.threshold:g}, its lower bound is not"
-    else:
-        state, words = "inconclusive", f"can't be told from {score.threshold:g}"
-    return Check(
-        id=score.id,
-        rule=rule,
-        state=state,
-        message=f"{score.title} {figures} {words}{score.note}",
-        value=score.bound.value,
-        low=low,
-        high=score.bound.high,
-        threshold=score.threshold,
+        stands = "inconclusive", NOT_SURELY_ABOVE
+    return value_check(
+        score.id,
+        rule,
+        stands,
+        score.title,
+        (score.bound.value, low, score.bound.high),
+        score.threshold,
+        notes=score.notes,
         p_value=p_value,
+        **more,
     )
 
 
@@ -642,43 +748,24 @@ def check_gap(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     limit = criteria.max_success_gap
     if limit is None or limit >= 1:
         return []
-    rule = f"success gap within -{limit:g} and +{limit:g}"
+    title = "success gap"
+    rule = f"{title} within -{limit:g} and +{limit:g}"
     gap = simulator.success_gap
     if gap is None or gap.value is None or gap.low is None or gap.high is None:
         required = "outcome" in criteria.require.components
         why = gap.reason if gap is not None and gap.reason else NOT_ON_CARD()
-        return [
-            Check(
-                id="success_gap",
-                rule=rule,
-                state="inconclusive" if required else "not_asked",
-                message=f"success gap not assessed: {why}",
-                reason=why,
-                threshold=limit,
-            )
-        ]
+        state: State = "inconclusive" if required else "not_asked"
+        return [not_assessed_check("success_gap", rule, title, why, limit, state)]
     low, high = _at_family(gap, criteria.family_size)
-    figures = f"success gap {with_bounds(gap.value, low, high, 3, signed=True)}"
+    stands: tuple[State, Code] = "inconclusive", NOT_SURELY_WITHIN
     if low >= -limit - EPS and high <= limit + EPS:
-        state, words = "pass", f"within {limit:g}"
+        stands = "pass", WITHIN
     elif gap.low > limit + EPS:
-        state, words = "fail", f"wholly above +{limit:g}: easy mode"
+        stands = "fail", EASY_MODE
     elif gap.high < -limit - EPS:
-        state, words = "fail", f"wholly below -{limit:g}: harder than people"
-    else:
-        state, words = "inconclusive", f"not surely within {limit:g}"
-    return [
-        Check(
-            id="success_gap",
-            rule=rule,
-            state=state,
-            message=f"{figures} {words}",
-            value=gap.value,
-            low=low,
-            high=high,
-            threshold=limit,
-        )
-    ]
+        stands = "fail", HARDER_THAN_PEOPLE
+    bounds = (gap.value, low, high)
+    return [value_check("success_gap", rule, stands, title, bounds, limit, 3, signed=True)]
 
 
 def _at_family(estimate: Estimate, family: int) -> tuple[float, float]:
@@ -701,45 +788,28 @@ def check_c2st(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     limit = criteria.c2st_max
     if limit is None or limit >= 1:
         return _c2st_warning(simulator, criteria)
-    rule = f"two-sample AUC <= {limit:g} (upper bound)"
-
-    def check(state: str, message: str, auc: Estimate | None = None) -> list[Check]:
-        value, low, high = (auc.value, auc.low, auc.high) if auc else (None, None, None)
-        return [
-            Check(
-                id="c2st",
-                rule=rule,
-                state=state,
-                message=message,
-                value=value,
-                low=low,
-                high=high,
-                threshold=limit,
-            )
-        ]
-
-    if is_unpaired(simulator):
-        return check("inconclusive", "the two-sample test decides in paired designs only")
+    title = "two-sample AUC"
+    rule = f"{title} <= {limit:g} (upper bound)"
     trees = [t for t in simulator.two_sample if t.classifier == "trees"]
-    if not trees:
-        return check("inconclusive", "no two-sample test: score again without --c2st off")
+    if is_unpaired(simulator) or not trees:
+        found = TWO_SAMPLE_UNPAIRED() if is_unpaired(simulator) else NO_TWO_SAMPLE()
+        return [Check(id="c2st", rule=rule, state="inconclusive", found=found, threshold=limit)]
     test = trees[0]
     auc = test.auc
     if auc.value is None or auc.low is None or auc.high is None:
-        return check("inconclusive", f"two-sample test not assessed: {auc.reason or 'no bounds'}")
+        why = auc.reason or NO_BOUNDS()
+        return [not_assessed_check("c2st", rule, "two-sample test", why, limit)]
     n = test.sessions_per_side or 0
-    figures = f"two-sample AUC {with_bounds(auc.value, auc.low, auc.high, 2)}"
-    if auc.low > limit + EPS:
-        return check("fail", f"{figures} above {limit:g}{_telltale(test)}", auc)
-    if n < C2ST_SESSIONS:
-        text = f"{figures} from {n} sessions a side; {C2ST_SESSIONS} are asked"
-        return check("inconclusive", text, auc)
-    if auc.value < COPIED_BELOW:
-        text = f"{figures} below chance: sessions of the two sides come in pairs, as copies do"
-        return check("inconclusive", text, auc)
-    if auc.high <= limit + EPS:
-        return check("pass", f"{figures} within {limit:g}", auc)
-    return check("inconclusive", f"{figures} not surely within {limit:g}", auc)
+    stands = within(auc.low, auc.high, limit)
+    more: dict[str, Any] = {}
+    if stands[0] != "fail" and n < C2ST_SESSIONS:
+        stands = "inconclusive", TWO_SAMPLE_FEW
+        more = {"sessions": n, "unit": "sessions", "least": C2ST_SESSIONS}
+    elif stands[0] != "fail" and auc.value < COPIED_BELOW:
+        stands = "inconclusive", TWO_SAMPLE_PAIRS
+    notes = most_telling(test) if stands[0] == "fail" else ()
+    bounds = (auc.value, auc.low, auc.high)
+    return [value_check("c2st", rule, stands, title, bounds, limit, 2, notes=notes, **more)]
 
 
 def check_tracking(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
@@ -756,15 +826,15 @@ def check_tracking(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     return [
         *_ratio_checks(
             "task_tracking", "task tracking", simulator.task_tracking,
-            asked.task, None, "behaviour does not follow the task", asked=paired,
+            asked.task, None, NO_TASK_IN_BEHAVIOUR(), asked=paired,
         ),
         *_ratio_checks(
             "content_tracking", "content tracking", simulator.content_tracking,
-            asked.content, asked.content_max, "what is said does not follow the task", asked=paired,
+            asked.content, asked.content_max, NO_TASK_IN_WORDS(), asked=paired,
         ),
         *_ratio_checks(
             "turn_adjacency", "turn adjacency", simulator.turn_adjacency,
-            asked.adjacency, None, "replies do not answer the agent",
+            asked.adjacency, None, NO_ANSWERS_IN_REPLIES(),
         ),
     ]  # fmt: skip
 
@@ -775,7 +845,7 @@ def _ratio_checks(
     estimate: Estimate | None,
     least: float | None,
     most: float | None,
-    low_words: str,
+    too_low: Reason,
     *,
     asked: bool = True,
 ) -> list[Check]:
@@ -784,71 +854,54 @@ def _ratio_checks(
         return []
     if estimate is None or estimate.value is None or estimate.low is None or estimate.high is None:
         why = (estimate.reason if estimate is not None else None) or NOT_ON_CARD()
-        return [
-            Check(
-                id=name,
-                rule=f"{title} >= {least:g} (lower bound)" if least else f"{title} <= {most:g}",
-                state="inconclusive" if asked else "not_asked",
-                message=f"{title} not assessed: {why}",
-                reason=why,
-                threshold=least or most,
-            )
-        ]
-    value, low, high = estimate.value, estimate.low, estimate.high
-    figures = f"{title} {with_bounds(value, low, high, 2)}"
-    found: list[tuple[str, str, State, str, float]] = []
+        rule = f"{title} >= {least:g} (lower bound)" if least else f"{title} <= {most:g}"
+        state: State = "inconclusive" if asked else "not_asked"
+        return [not_assessed_check(name, rule, title, why, least or most, state)]
+    bounds = (estimate.value, estimate.low, estimate.high)
+    found = []
     if least:
-        state: State = "inconclusive"
-        words = f"is not surely {least:g} or more"
-        if low >= least - EPS:
-            state, words = "pass", f"reaches {least:g}"
-        elif high < least - EPS:
-            state, words = "fail", f"lies below {least:g}: {low_words}"
-        found.append((name, f">= {least:g} (lower bound)", state, words, least))
+        stands: tuple[State, Code] = "inconclusive", NOT_SURELY_LEAST
+        if estimate.low >= least - EPS:
+            stands = "pass", REACHES
+        elif estimate.high < least - EPS:
+            stands = "fail", LIES_BELOW
+        rule = f"{title} >= {least:g} (lower bound)"
+        notes = (too_low,) if stands[0] == "fail" else ()
+        found.append(value_check(name, rule, stands, title, bounds, least, 2, notes=notes))
     if most is not None:
-        state, words = "inconclusive", f"is not surely {most:g} or less"
-        if high <= most + EPS:
-            state, words = "pass", f"keeps to {most:g}"
-        elif low > most + EPS:
-            state = "fail"
-            words = f"lies above {most:g}: it reads its instruction, or people's sessions, aloud"
-        found.append((f"{name}_max", f"<= {most:g} (upper bound)", state, words, most))
-    return [
-        Check(
-            id=key,
-            rule=f"{title} {rule}",
-            state=state,
-            message=f"{figures} {words}",
-            value=value,
-            low=low,
-            high=high,
-            threshold=limit,
-        )
-        for key, rule, state, words, limit in found
-    ]
+        stands = within(estimate.low, estimate.high, most)
+        rule = f"{title} <= {most:g} (upper bound)"
+        notes = (READS_ALOUD(),) if stands[0] == "fail" else ()
+        found.append(value_check(f"{name}_max", rule, stands, title, bounds, most, 2, notes=notes))
+    return found
 
 
 def check_copies(simulator: SimulatorCard) -> list[Check]:
     """Copies of people's sessions, and of the simulator's own of other tasks, fail every tier."""
     found = []
-    for name, title, share, words in (
-        ("copies", "copies of people's sessions", simulator.copies, "it replays people"),
+    for name, title, share, whom in (
+        ("copies", "copies of people's sessions", simulator.copies, "people"),
         ("self_copies", "copies of its own sessions of other tasks", simulator.self_copies,
-         "it replays itself"),
+         "itself"),
     ):  # fmt: skip
         if share is None:
             continue
-        figures = (
-            f"{share.copies} of {share.sessions} sessions ({share.share:.1%}) are {title}, "
-            f"{share.people:.1%} among people"
-        )
+        figures: dict[str, Any] = {
+            "copies": share.copies,
+            "sessions": share.sessions,
+            "share": share.share,
+            "what": title,
+            "people": share.people,
+        }
         state: State = "fail" if share.alarm else "pass"
         found.append(
             Check(
                 id=name,
                 rule=f"no more {title} than people's share and 1 %",
                 state=state,
-                message=figures + (f": {words}" if share.alarm else ""),
+                found=COPIES_ABOVE(**figures, whom=whom)
+                if share.alarm
+                else COPIES_WITHIN(**figures),
                 value=share.share,
             )
         )
@@ -867,17 +920,18 @@ def _c2st_warning(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
             id="c2st",
             rule=f"two-sample AUC <= {C2ST_WARN:g} (warning)",
             state="warning",
-            message=f"a classifier tells the sides apart (AUC {worst.auc.value:.2f}, "
-            f"{worst.classifier}){_telltale(worst)}",
+            found=TOLD_APART(auc=worst.auc.value, classifier=worst.classifier),
+            notes=most_telling(worst),
             value=worst.auc.value,
             threshold=C2ST_WARN,
         )
     ]
 
 
-def _telltale(test: TwoSample) -> str:
-    names = [name for name, _ in test.features[:3]]
-    return f"; most telling: {', '.join(names)}" if names else ""
+def most_telling(test: TwoSample) -> tuple[Reason, ...]:
+    """The features that tell the sides apart best, as a note; empty where none is known."""
+    names = ", ".join(name for name, _ in test.features[:3])
+    return (MOST_TELLING(features=names),) if names else ()
 
 
 def check_tripwires(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
@@ -885,19 +939,22 @@ def check_tripwires(simulator: SimulatorCard, criteria: Criteria) -> list[Check]
     checks = []
     for wire in simulator.tripwires:
         share = wire.simulator_hits / wire.simulator_sessions if wire.simulator_sessions else 0.0
-        figures = (
-            f"{wire.feature}: {wire.simulator_hits} of {wire.simulator_sessions} simulator "
-            f"sessions ({share:.0%}) against {wire.human_hits} of {wire.human_sessions} of people "
-            f"(p = {wire.p_value:.2g})"
-        )
-        note = f"; {wire.power_note}" if wire.power_note else ""
-        alarm = "warning" if criteria.tier == "C" else "fail"
+        alarm: State = "warning" if criteria.tier == "C" else "fail"
         checks.append(
             Check(
                 id=f"tripwire.{wire.feature}",
                 rule=f"no tripwire alarm on {wire.feature}",
                 state=alarm if wire.alarm else "pass",
-                message=figures + (": a mark that people do not make" if wire.alarm else note),
+                found=(MARK_NOT_OF_PEOPLE if wire.alarm else MARK_AS_PEOPLE)(
+                    feature=wire.feature,
+                    hits=wire.simulator_hits,
+                    sessions=wire.simulator_sessions,
+                    share=share,
+                    human_hits=wire.human_hits,
+                    human_sessions=wire.human_sessions,
+                    p_value=wire.p_value,
+                ),
+                notes=(wire.power_note,) if wire.power_note and not wire.alarm else (),
                 value=share,
                 p_value=wire.p_value,
             )
@@ -914,8 +971,7 @@ def check_gaming(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
                 id="gaming",
                 rule="no sign of stuffing words to the human rate",
                 state="inconclusive",
-                message="gaming suspected: the rates match, the places do not (context lift, "
-                "overdispersion); read the sessions",
+                found=GAMING_FOUND(),
             )
         )
     if simulator.collapsed:
@@ -924,8 +980,7 @@ def check_gaming(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
                 id="collapsed",
                 rule="spread like that of people",
                 state="fail" if criteria.tier in ("A", "B") else "inconclusive",
-                message="collapsed: every conversation is near the mean; its means may agree, but "
-                "it stands for one average person, not for people",
+                found=COLLAPSE_FOUND(),
             )
         )
     return checks

@@ -32,7 +32,18 @@ from usi.decisions.criteria import Criteria
 from usi.decisions.rules import TITLES, is_unpaired, rules_of
 from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exit_code, worst
 from usi.errors import UsageError, unknown_name
-from usi.estimate import with_bounds
+from usi.estimate import Estimate, with_bounds
+from usi.reasons import (
+    DECIDES_NOTHING,
+    MIX_DECIDES_NOTHING,
+    OF_SIMULATOR,
+    PEOPLE_SCORE_ABOVE,
+    PERFECT_WOULD_SCORE,
+    REFERENCE_IS_OUTPUT,
+    SEVERAL_CANDIDATES,
+    TIGHTEST,
+    Reason,
+)
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 
@@ -124,10 +135,7 @@ def _open_where_tasks_differ(checks: list[Check]) -> list[Check]:
         id=TASK_MIX,
         rule="the same tasks on both sides, where a distance is to decide FAIL",
         state="inconclusive",
-        message=(
-            "the two sides did different tasks, which alone may make this distance "
-            f"({', '.join(far)}): compare on the same tasks before it decides FAIL"
-        ),
+        found=MIX_DECIDES_NOTHING(checks=", ".join(far)),
     )
     opened = [
         check.model_copy(update={"state": "inconclusive"}) if check.id in far else check
@@ -140,9 +148,10 @@ def _open_where_overridden(checks: list[Check]) -> list[Check]:
     """Failing checks become open ones where the evidence itself decides nothing."""
     if not any(check.overrides and check.state == "inconclusive" for check in checks):
         return checks
-    note = " (decides nothing on this evidence)"
     return [
-        check.model_copy(update={"state": "inconclusive", "message": check.message + note})
+        check.model_copy(
+            update={"state": "inconclusive", "notes": (*check.notes, DECIDES_NOTHING())}
+        )
         if check.state == "fail"
         else check
         for check in checks
@@ -194,33 +203,36 @@ def _margin(check: Check) -> float | None:
     return None
 
 
-def _reasons(outcome: Outcome, checks: Sequence[Check]) -> tuple[str, ...]:
+def _reasons(outcome: Outcome, checks: Sequence[Check]) -> tuple[Reason, ...]:
     if outcome == "PASS":
         tightest = _decided_by(outcome, checks)
-        return tuple(f"tightest: {c.message}" for c in checks if c.id in tightest)
+        return tuple(TIGHTEST(cause=c.told) for c in checks if c.id in tightest)
     wanted = "fail" if outcome == "FAIL" else "inconclusive"
     chosen = [check for check in checks if check.state == wanted]
     chosen.sort(key=lambda check: not check.overrides)
-    return tuple(check.message for check in chosen)
+    return tuple(check.told for check in chosen)
 
 
-def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[str, ...]:
-    """Sentences that a reader of the verdict must know, whatever it is."""
-    lines = []
+def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[Reason, ...]:
+    """What a reader of the verdict must know, whatever it is."""
+    lines: list[Reason] = []
     if not card.human.is_human:
-        lines.append("the reference is no human: it is simulator output")
+        lines.append(REFERENCE_IS_OUTPUT())
     lines += rules_of(card).context(simulator)
     ceiling = simulator.index.ceiling_at_n
     if ceiling is not None:
-        lines.append(f"a perfect simulator would score about {ceiling:.1f} with these data")
+        lines.append(PERFECT_WOULD_SCORE(ceiling=ceiling))
     people = simulator.versus_humans
     if people is not None and people.value is not None:
-        lines.append(
-            "people among themselves score "
-            f"{with_bounds(people.value, people.low, people.high, signed=True)} points above it, "
-            "one run against one batch (context only: the distance shrinks with fewer data)"
-        )
+        lines.append(people_above(people))
     return tuple(lines)
+
+
+def people_above(versus: Estimate) -> Reason:
+    """By how many points people among themselves score above a simulator."""
+    value, low, high = versus.value, versus.low, versus.high
+    figures = with_bounds(value or 0.0, low, high, signed=True)
+    return PEOPLE_SCORE_ABOVE(figures=figures, value=value, low=low, high=high)
 
 
 def gate_scorecard(
@@ -231,7 +243,7 @@ def gate_scorecard(
     scored_on: str | None = None,
     simulator: str | None = None,
     more: Sequence[Check] = (),
-    notes: Sequence[str] = (),
+    notes: Sequence[Reason] = (),
 ) -> Verdict:
     """Decide on the simulators of a scorecard.
 
@@ -247,7 +259,7 @@ def gate_scorecard(
         Decide on this one alone; by default on all, and the worst verdict counts.
     more, notes
         Checks of the regression gate that decide along with these (one simulator then), and
-        sentences to print with the verdict.
+        what is to be told with the verdict.
 
     Returns
     -------
@@ -270,10 +282,7 @@ def gate_scorecard(
     ]
     warnings = list(notes)
     if len(parts) > 1 and criteria.family_size < len(parts):
-        warnings.append(
-            f"{len(parts)} candidates: where any that passes is accepted, set family_size = "
-            f"{len(parts)}, or chance alone passes some"
-        )
+        warnings.append(SEVERAL_CANDIDATES(candidates=len(parts)))
     return assemble(parts, criteria, card, as_of=as_of, warnings=warnings)
 
 
@@ -283,7 +292,7 @@ def assemble(
     card: Scorecard,
     *,
     as_of: str | None,
-    warnings: list[str],
+    warnings: Sequence[Reason],
 ) -> Verdict:
     """Put verdicts on single simulators together: the worst counts."""
     outcome = worst([part.verdict for part in parts])
@@ -294,13 +303,16 @@ def assemble(
     def named(name: str, text: str) -> str:
         return text if single else f"{name}: {text}"
 
+    def told(name: str, reason: Reason) -> Reason:
+        return reason if single else OF_SIMULATOR(name=name, cause=reason)
+
     return Verdict(
         usi_version=__version__,
         verdict=outcome,
         exit_code=code,
         exit_code_note=note,
         decided_by=tuple(named(p.name, k) for p in deciding for k in p.decided_by),
-        reasons=tuple(named(p.name, text) for p in deciding for text in p.reasons),
+        reasons=tuple(told(p.name, reason) for p in deciding for reason in p.reasons),
         needed=tuple(
             need if single else need.model_copy(update={"text": named(p.name, need.text)})
             for p in deciding

@@ -34,6 +34,22 @@ from usi.decisions.checks import parse_date
 from usi.decisions.simulator_terms import SimulatorTerms, load_terms, require_comparable
 from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
+from usi.reasons import (
+    NO_ANCHOR,
+    SMALLEST_MARGIN,
+    VERSION_AGE_UNKNOWN,
+    VERSION_BETTER,
+    VERSION_DIFFERS,
+    VERSION_MARGINS,
+    VERSION_OPEN,
+    VERSION_REGRESSED,
+    VERSION_SAME,
+    VERSION_SCORED,
+    VERSION_SCORED_BEFORE,
+    VERSION_UNCHANGED,
+    Code,
+    Reason,
+)
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.terms import Terms
 from usi.scoring.scorecard import Scorecard
@@ -207,24 +223,25 @@ def margins_for(
     return margins
 
 
-_STATES: dict[str, State] = {
-    "unchanged": "pass",
-    "better": "pass",
-    "regressed": "fail",
-    "inconclusive": "inconclusive",
+_STANDS: dict[ChangeState, tuple[State, Code]] = {
+    "unchanged": ("pass", VERSION_UNCHANGED),
+    "better": ("pass", VERSION_BETTER),
+    "regressed": ("fail", VERSION_REGRESSED),
+    "inconclusive": ("inconclusive", VERSION_OPEN),
 }
+"""Which way a change decides, and what is said of it."""
 
 
-def smallest_margins(new: SimulatorTerms, old: SimulatorTerms) -> str:
-    """Sentence with the smallest margins that this design can certify."""
+def smallest_margins(new: SimulatorTerms, old: SimulatorTerms, word: str) -> Reason:
+    """The smallest margins that this design can certify against the version that `word` names."""
     found = changes(old.terms, new.terms)
     if all(change.noise == 0 and change.distance == 0 for change in found.values()):
-        return "the very same sessions as the new version: nothing was tested"
+        return VERSION_SAME(word=word)
     parts = [
         f"{'USI-R' if name == 'index' else name} {change.smallest_margin:.1f}"
         for name, change in found.items()
     ]
-    return f"smallest margins that this design can certify: {', '.join(parts)}"
+    return VERSION_MARGINS(word=word, margins=", ".join(parts))
 
 
 def regression_checks(
@@ -260,24 +277,23 @@ def regression_checks(
 
 
 def _check(name: str, change: Change, margin: float, word: str) -> Check:
-    state = change.state(margin)
+    state, code = _STANDS[change.state(margin)]
     title = "USI-R" if name == "index" else name
-    words = {
-        "unchanged": f"unchanged within {margin:g}",
-        "better": f"at least as good, within {margin:g}",
-        "regressed": f"REGRESSED by more than {margin:g}",
-        "inconclusive": f"a drop of {margin:g} can't be ruled out",
-    }[state]
-    message = (
-        f"{title} against the {word}: {change.difference:+.1f} (SE {change.se:.1f}), distance of "
-        f"the versions {change.distance:.1f} (at most {change.critical_distance(margin):.1f} for "
-        f"unchanged): {words}; smallest margin of this design {change.smallest_margin:.1f}"
+    found = code(
+        title=title,
+        word=word,
+        difference=tidy(change.difference),
+        se=tidy(change.se),
+        distance=tidy(change.distance),
+        critical=tidy(change.critical_distance(margin)),
+        margin=margin,
     )
     return Check(
         id=f"{word}.{name}",
         rule=f"{title} no more than {margin:g} below the {word}",
-        state=_STATES[state],
-        message=message,
+        state=state,
+        found=found,
+        notes=(SMALLEST_MARGIN(margin=tidy(change.smallest_margin)),),
         value=tidy(change.difference),
         threshold=-margin,
     )
@@ -293,10 +309,10 @@ def version_checks(
     index_margin: float,
     component_margin: float,
     as_of: str | None = None,
-) -> tuple[list[Check], list[str]]:
+) -> tuple[list[Check], list[Reason]]:
     """Checks against baseline and anchor, and notes on the age of both."""
     checks: list[Check] = []
-    notes: list[str] = []
+    notes: list[Reason] = []
     new = load_terms(scorecard, simulator, card=card)
     for word, path in (("baseline", baseline), ("anchor", anchor)):
         if path is None:
@@ -308,21 +324,21 @@ def version_checks(
         checks += regression_checks(
             new, old, word=word, index_margin=index_margin, component_margin=component_margin
         )
-        notes += [f"{word} differs: {line}" for line in require_comparable(old, new, runs=True)]
-        notes += [_age(word, path, as_of), f"{word}: {smallest_margins(new, old)}"]
+        notes += [
+            VERSION_DIFFERS(word=word, difference=line)
+            for line in require_comparable(old, new, runs=True)
+        ]
+        notes += [_age(word, path, as_of), smallest_margins(new, old, word)]
     if anchor is None:
-        notes.append(
-            "no anchor: small permitted losses add up over versions; keep the first accepted "
-            "scorecard and give it as --anchor"
-        )
+        notes.append(NO_ANCHOR())
     return checks, notes
 
 
-def _age(word: str, path: str | Path, as_of: str | None) -> str:
+def _age(word: str, path: str | Path, as_of: str | None) -> Reason:
     day = scored_on(path)
     if day is None:
-        return f"age of the {word} unknown: no run record beside {Path(path).name}"
+        return VERSION_AGE_UNKNOWN(word=word, file=Path(path).name)
     if as_of is None:
-        return f"the {word} was scored on {day}"
+        return VERSION_SCORED(word=word, day=day)
     days = (parse_date(as_of, "--as-of") - parse_date(day, "scoring date")).days
-    return f"the {word} was scored on {day}, {days} days before {as_of}"
+    return VERSION_SCORED_BEFORE(word=word, day=day, days=days, as_of=as_of)

@@ -11,6 +11,10 @@ from importlib import import_module
 
 from usi.decisions.criteria import Criteria
 from usi.decisions.verdict import Check
+from usi.reasons import (
+    TASK_MIX_IN_DISTANCE,
+    Reason,
+)
 from usi.scoring.profiles import profile_called, wording_of
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
@@ -61,13 +65,11 @@ class GateRules:
         """Keys of the profile alone."""
         return ()
 
-    def context(self, simulator: SimulatorCard) -> Sequence[str]:
-        """Sentences about the comparison that a reader of the verdict must know."""
+    def context(self, simulator: SimulatorCard) -> Sequence[Reason]:
+        """What a reader of the verdict must know about the comparison."""
         if not is_unpaired(simulator):
             return ()
-        return (
-            "the tasks of the two sides differ: part of any distance is the task mix, not the user",
-        )
+        return (TASK_MIX_IN_DISTANCE(),)
 
 
 CONVERSATIONS = GateRules()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from usi.decisions.criteria import Criteria
 from usi.errors import InputError
-from usi.reasons import Reason
+from usi.reasons import CHECK_NOT_ASSESSED, COUNTS_AS, SURVEY_NOT_COMPARED, Reason
 from usi.rounding import Number, PValue
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 State = Literal["pass", "fail", "inconclusive", "warning", "not_asked"]
 Outcome = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 EXIT_CODES: dict[str, int] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
@@ -34,19 +35,40 @@ class Check(_Part):
 
     `state` ``warning`` and ``not_asked`` never touch the verdict. `overrides` marks a check that,
     when inconclusive, leaves no room for FAIL either (too few tasks, an expired scorecard).
+    Programs decide by the code of `found`; people read `message`.
     """
 
     id: str = Field(description="stable name, such as index, outcome, success_gap, tripwire.dash")
     rule: str = Field(description="what is asked, such as 'USI-R >= 85 (lower bound)'")
     state: State
-    message: str = Field(description="what was found")
-    reason: Reason | None = Field(None, description="why there is no value, where there is none")
+    found: Reason = Field(
+        description="what was found: reaches, lies_below, not_surely_within, check_not_assessed ..."
+    )
+    notes: tuple[Reason, ...] = Field((), description="what is added to it")
     value: Number | None = None
     low: Number | None = None
     high: Number | None = None
     threshold: Number | None = None
     p_value: PValue | None = Field(None, description="of 'the true score reaches the minimum'")
     overrides: bool = False
+
+    @property
+    def message(self) -> str:
+        """What was found, with its notes, in one sentence."""
+        return "; ".join(part.text for part in (self.found, *self.notes))
+
+    @property
+    def told(self) -> Reason:
+        """What was found, with the sentence of `message`."""
+        return replace(self.found, text=self.message)
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why there is no value, where there is none."""
+        return self.found.cause if self.found.is_a(*_WITHOUT_VALUE) else None
+
+
+_WITHOUT_VALUE = (CHECK_NOT_ASSESSED, SURVEY_NOT_COMPARED)
 
 
 class Need(_Part):
@@ -66,10 +88,10 @@ class SimulatorVerdict(_Part):
     signature: str
     verdict: Outcome
     decided_by: tuple[str, ...]
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     needed: tuple[Need, ...]
     checks: tuple[Check, ...]
-    context: tuple[str, ...] = ()
+    context: tuple[Reason, ...] = ()
 
 
 MOST_SHOWN = 6
@@ -87,16 +109,17 @@ class Verdict(_Part):
     decided_by
         Checks that decide: those that fail, those that are open, or the tightest one of a PASS.
     reasons, needed
-        For people: why, and what would settle what is open.
+        Why (what the deciding checks found, with the code of that), and what would settle what is
+        open.
     """
 
     schema_version: str = SCHEMA_VERSION
     usi_version: str
     verdict: Outcome
     exit_code: int
-    exit_code_note: str | None = None
+    exit_code_note: Reason | None = None
     decided_by: tuple[str, ...]
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     needed: tuple[Need, ...]
     criteria: dict[str, Any]
     criteria_label: str
@@ -105,12 +128,12 @@ class Verdict(_Part):
     signature: str
     as_of: str | None = None
     synthetic: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Reason, ...] = ()
     simulators: tuple[SimulatorVerdict, ...]
 
     def __repr__(self) -> str:
         """Say in a few lines what was decided and why."""
-        lines = [f"  {visible(reason)}" for reason in self.reasons[:MOST_SHOWN]]
+        lines = [f"  {visible(reason.text)}" for reason in self.reasons[:MOST_SHOWN]]
         if len(self.reasons) > MOST_SHOWN:
             lines.append(f"  ... and {len(self.reasons) - MOST_SHOWN} more")
         head = f"<{self.verdict} ({self.criteria_label}), exit code {self.exit_code}"
@@ -133,15 +156,15 @@ class Verdict(_Part):
             lines.append("  The data are synthetic: this says nothing about people.")
         for part in self.simulators:
             lines.append(f"  {visible(part.name)}: {part.verdict}")
-            lines += [f"    {visible(reason)}" for reason in part.reasons]
+            lines += [f"    {visible(reason.text)}" for reason in part.reasons]
             lines += [f"    needed: {visible(need.text)}" for need in part.needed]
             lines += [
                 f"    {check.state.upper()}: {visible(check.message)}"
                 for check in part.checks
                 if check.state == "warning"
             ]
-            lines += [f"    {visible(line)}" for line in part.context]
-        lines += [f"  note: {visible(warning)}" for warning in self.warnings]
+            lines += [f"    {visible(line.text)}" for line in part.context]
+        lines += [f"  note: {visible(warning.text)}" for warning in self.warnings]
         note = f" ({self.exit_code_note})" if self.exit_code_note else ""
         lines.append(f"  exit code {self.exit_code}{note}")
         return "\n".join(lines) + "\n"
@@ -163,7 +186,7 @@ class Verdict(_Part):
         except (OSError, ValueError) as error:
             raise InputError(f"not a verdict of usi ({error})", file=str(path)) from error
         raise InputError(
-            f"verdict schema {version!r}; this usi reads {SCHEMA_VERSION!r}: make it anew with: "
+            f"verdict schema {version!r}; this usi reads {SCHEMA_VERSION!r}: make a new one with: "
             "usi gate SCORECARD --tier B -o verdict.json",
             file=str(path),
         )
@@ -184,14 +207,10 @@ def worst(verdicts: Sequence[Outcome]) -> Outcome:
     return "PASS"
 
 
-def exit_code(verdict: Outcome, on_inconclusive: str) -> tuple[int, str | None]:
+def exit_code(verdict: Outcome, on_inconclusive: str) -> tuple[int, Reason | None]:
     """Exit code, and a note where the criteria map INCONCLUSIVE to another one."""
     if verdict == "INCONCLUSIVE" and on_inconclusive != "inconclusive":
-        code = ON_INCONCLUSIVE[on_inconclusive]
-        return (
-            code,
-            f'INCONCLUSIVE counts as {on_inconclusive} here: on_inconclusive = "{on_inconclusive}"',
-        )
+        return ON_INCONCLUSIVE[on_inconclusive], COUNTS_AS(counts=on_inconclusive)
     return EXIT_CODES[verdict], None
 
 

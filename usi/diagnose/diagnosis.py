@@ -30,13 +30,20 @@ from usi.extraction.content import SAID, Names
 from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
 from usi.extraction.table import derive
+from usi.reasons import (
+    AUC_BELOW_CHANCE,
+    COLLAPSED,
+    GAMING_SUSPECTED,
+    SPREAD,
+    Reason,
+)
 from usi.scoring.columns import CONTENT
 from usi.scoring.parts import Diagnosis, Studies
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.profile import RobustStudies
 from usi.scoring.robust.reference import scorable_rows
 from usi.scoring.robust.wording import Wording
-from usi.scoring.scorecard import CopyShare, Telltale, TwoSample, Warning_
+from usi.scoring.scorecard import CopyShare, Telltale, TwoSample
 
 GAMING_RATES: dict[str, tuple[tuple[str, ...], str | None, str | None]] = {
     "politeness": (("politeness",), "helped_politeness", "helped_turns"),
@@ -170,41 +177,17 @@ def is_collapsed(spread: Estimate, tests: tuple[TwoSample, ...]) -> bool:
 
 def _warnings(
     spread: Estimate, tests: tuple[TwoSample, ...], *, collapsed: bool, gaming: bool
-) -> tuple[Warning_, ...]:
+) -> tuple[Reason, ...]:
     found = []
     known = [test.auc.value for test in tests if test.auc.value is not None]
     if known and min(known) < COPIED_BELOW:
-        found.append(
-            Warning_(
-                code="auc_below_chance",
-                message=f"the two-sample AUC is {min(known):.2f}, below that of chance: sessions "
-                "of the two sides come in pairs, as copies do",
-            )
-        )
+        found.append(AUC_BELOW_CHANCE(auc=min(known)))
     if collapsed:
-        found.append(
-            Warning_(
-                code="collapsed",
-                message=f"collapsed: sessions spread {spread.value:.2f} times as much as people's; "
-                "its means may agree, but it stands for one average person, not for people",
-            )
-        )
+        found.append(COLLAPSED(spread=spread.value))
     elif spread.value is not None and not (SPREAD_BAND[0] <= spread.value <= SPREAD_BAND[1]):
-        found.append(
-            Warning_(
-                code="spread",
-                message=f"sessions spread {spread.value:.2f} times as much as people's "
-                f"(usual: {SPREAD_BAND[0]} to {SPREAD_BAND[1]})",
-            )
-        )
+        found.append(SPREAD(spread=spread.value, least=SPREAD_BAND[0], most=SPREAD_BAND[1]))
     if gaming:
-        found.append(
-            Warning_(
-                code="gaming_suspected",
-                message="words stand where people would not put them (context lift and "
-                "overdispersion both below the human 99 % band): at best INCONCLUSIVE",
-            )
-        )
+        found.append(GAMING_SUSPECTED())
     return tuple(found)
 
 

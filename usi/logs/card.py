@@ -23,16 +23,27 @@ from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
 from usi.options import RobustOptions
 from usi.reasons import (
+    CASE_MIX,
+    CASE_MIX_COVERED,
+    CASE_MIX_UNKNOWN,
     CASE_NOT_ENDED,
+    DIFFICULTY_ELSEWHERE,
     FEW_COMPONENTS,
     FEW_RATED,
     FEW_SIMULATED_CASES,
+    NO_OUTCOME,
     NO_RATED_OUTCOME,
     NOTHING_TO_COMPARE,
     OTHER_COMPONENTS,
+    OUTCOME_RULE,
+    REAL_AGAINST_REAL,
     REAL_FEW_ENDS,
     REAL_FEW_FEATURES,
     REAL_NO_SATISFACTION,
+    SCOPE,
+    SCRIPT,
+    TASK_MIX,
+    UNPAIRED_LOG,
     Reason,
 )
 from usi.scoring.parts import Diagnosis
@@ -50,7 +61,6 @@ from usi.scoring.scorecard import (
     Index,
     LeftOut,
     SimulatorCard,
-    Warning_,
 )
 
 HALVES = "random halves"
@@ -86,8 +96,8 @@ class RealAgainstReal:
             n=len(values),
         )
 
-    def lines(self, titles: Mapping[str, str]) -> list[str]:
-        """One sentence a kind of split."""
+    def told(self, titles: Mapping[str, str]) -> list[Reason]:
+        """One reason a kind of split."""
         found = []
         for kind, own in self.parts.items():
             shown = []
@@ -97,7 +107,7 @@ class RealAgainstReal:
             count = max((len(values) for values in own.values()), default=0)
             how = f"{count} draws" if kind == HALVES else f"{count} values, each against the rest"
             if shown:
-                found.append(f"real against real by {kind} ({how}): {', '.join(shown)}")
+                found.append(REAL_AGAINST_REAL(kind=kind, how=how, scores=", ".join(shown)))
         return found
 
 
@@ -148,10 +158,6 @@ def _scores(
 
 INDEX = "USI-log"
 NAMES = {**TITLES, "outcome": "outcome", "survey": "satisfaction"}
-UNSAID = (
-    "scope log-observable: politeness, wording, feelings and what was said leave no trace in a "
-    "log; never to be ranked with scores of conversations, and tier B at most"
-)
 MIN_TERMS = 2
 """Components that an index needs."""
 
@@ -307,12 +313,11 @@ def components_of(
     return parts
 
 
-def warnings_of(card: SimulatorCard, compared: Compared) -> tuple[Warning_, ...]:
+def warnings_of(card: SimulatorCard, compared: Compared) -> tuple[Reason, ...]:
     """What a reader must know of this comparison."""
-    kept = [
-        w for w in card.warnings if w.code not in ("task_mix", "script", "difficulty", "no_outcome")
-    ]
-    found = [("scope", UNSAID)]
+    of_tasks = (TASK_MIX, SCRIPT, DIFFICULTY_ELSEWHERE, NO_OUTCOME)
+    found = [warning for warning in card.warnings if not warning.is_a(*of_tasks)]
+    found.append(SCOPE())
     mix = compared.mix
     if mix.columns:
         plain = scores_of(compared.plain)
@@ -323,37 +328,20 @@ def warnings_of(card: SimulatorCard, compared: Compared) -> tuple[Warning_, ...]
             for name, score in scores_of(compared.result).items()
         )
         found.append(
-            (
-                "case_mix",
-                f"cases weighted to the real log's mix of {' and '.join(mix.columns)}: {shown}; "
-                f"worth {mix.effective:,.0f} of {len(mix.weight):,} cases",
+            CASE_MIX(
+                columns=" and ".join(mix.columns),
+                scores=shown,
+                effective=tidy(mix.effective),
+                cases=len(mix.weight),
             )
         )
         if mix.covered < 0.95:
-            found.append(
-                (
-                    "case_mix_covered",
-                    f"{100 * (1 - mix.covered):.0f} % of the real cases are of a kind that the "
-                    "simulated log does not have",
-                )
-            )
+            found.append(CASE_MIX_COVERED(share=tidy(1 - mix.covered)))
     else:
-        found.append(
-            (
-                "case_mix_unknown",
-                "not standardised: priority and category are not on both sides, or it was not "
-                "asked for; part of every gap is the mix of cases",
-            )
-        )
+        found.append(CASE_MIX_UNKNOWN())
     if compared.rule != "flags":
-        found.append(
-            (
-                "outcome_rule",
-                "a log does not say whether its cases were in time: in time is a cycle up to the "
-                "real log's third quartile of the same priority and impact, on both sides",
-            )
-        )
-    return (*kept, *(Warning_(code=code, message=text) for code, text in found))
+        found.append(OUTCOME_RULE())
+    return tuple(found)
 
 
 def log_card(
@@ -387,7 +375,7 @@ def log_card(
             "warnings": (*warnings_of(card, compared), *diagnosis.warnings),
             **diagnosis.card_fields(),
             "signature": signature,
-            "design_reason": "unpaired: a log has other cases than another",
+            "design_reason": UNPAIRED_LOG(),
             "coverage": None,
             "tier_limit": TIER_LIMIT,
             "outcome_labels": ends if any(ends.values()) else {},
@@ -443,7 +431,6 @@ def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int
         index = Index(value=tidy(float(np.mean(known))), name=INDEX, terms=len(known),
                       terms_possible=len(COMPONENTS))  # fmt: skip
     sizes = card.n.model_copy(update={"turns": events, "batches": None, "clusters": clusters})
-    lines = [("real_against_real", text) for text in real.lines(NAMES)]
     return card.model_copy(
         update={
             "name": "Real log (random halves)",
@@ -451,6 +438,6 @@ def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int
             "index": index,
             "n": sizes,
             "left_out": renamed(card.left_out),
-            "warnings": (*card.warnings, *(Warning_(code=c, message=m) for c, m in lines)),
+            "warnings": (*card.warnings, *real.told(NAMES)),
         }
     )

@@ -6,14 +6,30 @@ nothing. The limits are judgements; a real log against itself stands far within 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from usi.decisions.bounds import EPS
+from usi.decisions.checks import most_telling, not_assessed_check, value_check, within
 from usi.decisions.criteria import GATED, Criteria, Require
 from usi.decisions.criteria import tier as tier_of
 from usi.decisions.rules import GateRules
 from usi.decisions.verdict import Check, State
-from usi.estimate import Estimate, with_bounds
+from usi.estimate import Estimate
 from usi.logs.features import HISTORY_FEATURES
-from usi.reasons import NO_BOUNDS, NO_NGRAMS, NO_TWO_SAMPLE, Reason
+from usi.reasons import (
+    LIES_BELOW,
+    LOG_OBSERVABLE,
+    NO_BOUNDS,
+    NO_MEMORY,
+    NO_NGRAMS,
+    NO_TWO_SAMPLE,
+    NOT_TOLD_FROM,
+    REACHES,
+    STEPS_OTHERWISE,
+    TWO_SAMPLE_FEW,
+    Code,
+    Reason,
+)
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 LOG = "log"
@@ -74,49 +90,25 @@ class LogRules(GateRules):
             *_history(simulator, HISTORY_MIN[tier]),
         ]
 
-    def context(self, simulator: SimulatorCard) -> list[str]:
+    def context(self, simulator: SimulatorCard) -> list[Reason]:
         """What the scores speak of."""
-        return ["scope log-observable: it speaks of what a log shows, not of wording or feelings"]
+        return [LOG_OBSERVABLE()]
 
 
 RULES = LogRules()
 
 
-def _check(
-    id_: str,
-    rule: str,
-    state: State,
-    message: str,
-    value: Estimate | None,
-    limit: float,
-    reason: Reason | None = None,
+def _at_most(
+    id_: str, title: str, value: Estimate, limit: float, digits: int, above: Sequence[Reason]
 ) -> Check:
-    return Check(
-        id=id_,
-        rule=rule,
-        state=state,
-        message=message,
-        reason=reason,
-        value=value.value if value else None,
-        low=value.low if value else None,
-        high=value.high if value else None,
-        threshold=limit,
-    )
-
-
-def _at_most(id_: str, title: str, value: Estimate, limit: float, digits: int, more: str) -> Check:
     """Pass where the upper bound is within the limit, fail where the lower one is above."""
     rule = f"{title} <= {limit:g} (upper bound)"
     if value.value is None or value.low is None or value.high is None:
-        why = value.reason or NO_BOUNDS()
-        text = f"{title} not assessed: {why}"
-        return _check(id_, rule, "inconclusive", text, None, limit, why)
-    figures = f"{title} {with_bounds(value.value, value.low, value.high, digits)}"
-    if value.high <= limit + EPS:
-        return _check(id_, rule, "pass", f"{figures} within {limit:g}", value, limit)
-    if value.low > limit + EPS:
-        return _check(id_, rule, "fail", f"{figures} above {limit:g}{more}", value, limit)
-    return _check(id_, rule, "inconclusive", f"{figures} not surely within {limit:g}", value, limit)
+        return not_assessed_check(id_, rule, title, value.reason or NO_BOUNDS(), limit)
+    stands = within(value.low, value.high, limit)
+    bounds = (value.value, value.low, value.high)
+    notes = above if stands[0] == "fail" else ()
+    return value_check(id_, rule, stands, title, bounds, limit, digits, notes=notes)
 
 
 def _c2st(simulator: SimulatorCard, limit: float) -> Check:
@@ -124,16 +116,23 @@ def _c2st(simulator: SimulatorCard, limit: float) -> Check:
     title = "two-sample AUC"
     rule = f"{title} <= {limit:g} (upper bound)"
     if not tests:
-        why = NO_TWO_SAMPLE()
-        return _check("two_sample", rule, "inconclusive", why.text, None, limit, why)
+        return not_assessed_check("two_sample", rule, title, NO_TWO_SAMPLE(), limit)
     test = tests[0]
     n = test.sessions_per_side or 0
     if test.auc.value is not None and n < C2ST_SESSIONS:
-        text = f"{title} {test.auc.value:.2f} from {n} cases a side; {C2ST_SESSIONS} are asked"
-        return _check("two_sample", rule, "inconclusive", text, test.auc, limit)
-    names = [name for name, _ in test.features[:3]]
-    more = f"; most telling: {', '.join(names)}" if names else ""
-    return _at_most("two_sample", title, test.auc, limit, 2, more)
+        return value_check(
+            "two_sample",
+            rule,
+            ("inconclusive", TWO_SAMPLE_FEW),
+            title,
+            (test.auc.value, test.auc.low, test.auc.high),
+            limit,
+            2,
+            sessions=n,
+            unit="cases",
+            least=C2ST_SESSIONS,
+        )
+    return _at_most("two_sample", title, test.auc, limit, 2, most_telling(test))
 
 
 def _ngrams(simulator: SimulatorCard, limit: float) -> Check:
@@ -141,9 +140,8 @@ def _ngrams(simulator: SimulatorCard, limit: float) -> Check:
     value = simulator.log_distances.get("ngram3_excess")
     if value is None:
         rule = f"{title} <= {limit:g} (upper bound)"
-        why = NO_NGRAMS()
-        return _check("ngram3", rule, "inconclusive", why.text, None, limit, why)
-    return _at_most("ngram3", title, value, limit, 3, ": steps follow each other otherwise")
+        return not_assessed_check("ngram3", rule, title, NO_NGRAMS(), limit)
+    return _at_most("ngram3", title, value, limit, 3, [STEPS_OTHERWISE()])
 
 
 def _history(simulator: SimulatorCard, least: float) -> list[Check]:
@@ -159,16 +157,14 @@ def _history(simulator: SimulatorCard, least: float) -> list[Check]:
             continue  # people hardly show it: nothing to hold the simulator to
         if score.value is None or score.low is None or score.high is None:
             why = score.reason or NO_BOUNDS()
-            text = f"{name} not assessed: {why}"
-            checks.append(_check(id_, rule, "inconclusive", text, None, least, why))
+            checks.append(not_assessed_check(id_, rule, name, why, least))
             continue
-        figures = f"{name} {with_bounds(score.value, score.low, score.high)}"
+        stands: tuple[State, Code] = "inconclusive", NOT_TOLD_FROM
         if score.low >= least - EPS:
-            state: State = "pass"
-            words = f"reaches {least:g}"
+            stands = "pass", REACHES
         elif score.high < least - EPS:
-            state, words = "fail", f"lies below {least:g}: no memory of the case"
-        else:
-            state, words = "inconclusive", f"can't be told from {least:g}"
-        checks.append(_check(id_, rule, state, f"{figures} {words}", score, least))
+            stands = "fail", LIES_BELOW
+        bounds = (score.value, score.low, score.high)
+        notes = (NO_MEMORY(),) if stands[0] == "fail" else ()
+        checks.append(value_check(id_, rule, stands, name, bounds, least, notes=notes))
     return checks

@@ -18,7 +18,10 @@ from usi.logs.distances import Traces, TraceSample
 from usi.logs.extract import run_log
 from usi.logs.feature_options import options_of
 from usi.options import LogOptions, ScoreOptions
-from usi.reasons import CASE_TOO_YOUNG
+from usi.reasons import (
+    CASE_TOO_YOUNG,
+    REMARK,
+)
 from usi.records import Side
 from usi.scoring.inputs import (
     ReadFile,
@@ -205,8 +208,9 @@ def _note(side: SideInput, notes: LogNotes, role: Side, label: str) -> None:
         "events of no case, dropped": notes.flattened_drops,
     }
     who = "the real log" if role == "human" else label
-    side.remarks += [f"{who}: {count:,} {what}" for what, count in facts.items() if count]
-    side.remarks += [f"{who}: {text}" for text in notes.remarks]
+    told = [f"{who}: {count:,} {what}" for what, count in facts.items() if count]
+    told += [f"{who}: {text}" for text in notes.remarks]
+    side.remarks += [REMARK(text=text) for text in told]
     if notes.out_of_order:  # says something of the file's rows, nothing of the log
         text = f"{who}: {notes.out_of_order:,} events out of order (sorted by time)"
         side.asides.append(text)

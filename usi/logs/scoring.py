@@ -33,7 +33,12 @@ from usi.logs.window import window_warnings
 from usi.options import RobustOptions, ScoreOptions
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
-from usi.reasons import SIDE_NOT_SCORABLE, SURVEY_ELSEWHERE, Reason
+from usi.reasons import (
+    SAME_CASES,
+    SIDE_NOT_SCORABLE,
+    SURVEY_ELSEWHERE,
+    Reason,
+)
 from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, Diagnosis
 from usi.scoring.robust.human_card import human_card
@@ -43,7 +48,7 @@ from usi.scoring.robust.simulator_card import Anchors, simulator_card
 from usi.scoring.robust.study import study
 from usi.scoring.robust.sums import to_frame
 from usi.scoring.robust.survey import SurveySide
-from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
+from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 NAME = "log"
 CLUSTER = "week"
@@ -164,10 +169,12 @@ class LogStudies:
             first.success, human=True
         )
         row = human_card(ref, context, None, Counter(dropped))
-        warned = [*context.warnings]
         frames = {label: cases.frame for label, cases in self.cases.items()}
-        warned += [("same_cases", text) for text in _shared(people.frame, frames)]
-        warned += [("window", text) for text in window_warnings(people.frame, frames)]
+        warnings = (
+            *context.warnings,
+            *_shared(people.frame, frames),
+            *window_warnings(people.frame, frames),
+        )
         return Scorecard(
             usi_version=__version__,
             profile=get_feature_profile(NAME).tag,
@@ -178,7 +185,7 @@ class LogStudies:
             human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
             simulators=tuple(cards),
             inputs=context.inputs,
-            warnings=tuple(Warning_(code=c, message=m) for c, m in warned),
+            warnings=warnings,
             tasks_sha256=context.tasks_sha256,
         )
 
@@ -214,17 +221,14 @@ def study_tables(
     return LogStudies(human=human, people=people, cases=cases, compared=compared, options=options)
 
 
-def _shared(human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame]) -> list[str]:
-    """Sentences about cases that stand on both sides."""
+def _shared(human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame]) -> list[Reason]:
+    """Which simulated logs hold many case ids of the real one."""
     ours = set(human["session_id"])
     found = []
     for label, frame in simulators.items():
         both = len(ours & set(frame["session_id"]))
         if 2 * both > frame.height:
-            found.append(
-                f"{label}: {both:,} of its {frame.height:,} case ids are those of real cases: is "
-                "it a part of the real log, or an edit of it? Sides are taken as independent"
-            )
+            found.append(SAME_CASES(simulator=label, both=both, cases=frame.height))
     return found
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from usi.extraction.table import MICROSECONDS_PER_HOUR
+from usi.reasons import (
+    CASES_OPEN,
+    CUT_BY_CLOSING,
+    CUT_BY_TWO_RULES,
+    SHORT_WINDOW,
+    Reason,
+)
 
-SHORT_WINDOW = 2.0
+LEAST_CYCLES = 2.0
 """Median cycles that a window should hold."""
 CLOSING_SHARE = 0.5
 """Ends that spread over less than this share of the spread of starts: extracted by closing date."""
@@ -28,40 +35,27 @@ def extract_kind(frame: pl.DataFrame) -> str:
     return "opening" if spread[0] < CLOSING_SHARE * spread[1] else "both"
 
 
-def window_warnings(human: pl.DataFrame, simulators: dict[str, pl.DataFrame]) -> list[str]:
-    """Sentences about length bias, short windows and open cases."""
-    found = []
+def window_warnings(human: pl.DataFrame, simulators: dict[str, pl.DataFrame]) -> list[Reason]:
+    """What a reader must know of length bias, short windows and open cases."""
+    found: list[Reason] = []
     sides = {"the real log": human, **simulators}
     kinds = {name: extract_kind(frame) for name, frame in sides.items()}
     for name, kind in kinds.items():
         if kind == "closing":
-            found.append(
-                f"{name} looks like an extract by closing date (ends lie much closer together than "
-                "starts): long cases are over-represented in its beginning, so splits by start "
-                "date are length-biased; extract both sides by the same rule"
-            )
+            found.append(CUT_BY_CLOSING(side=name))
     if "closing" in kinds.values() and len(set(kinds.values())) > 1:
         listed = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
-        found.append(
-            f"the logs look cut by different rules ({listed}; opening: starts lie closer together "
-            "than ends): cut both by the same one"
-        )
+        found.append(CUT_BY_TWO_RULES(rules=listed))
     cycle = human.filter(pl.col("last_class").is_null() | _ended())["cycle_us"].median()
     window = (human["end_us"].max() or 0) - (human["start_us"].min() or 0)  # type: ignore[operator]
-    if cycle and window < SHORT_WINDOW * cycle:  # type: ignore[operator]
+    if cycle and window < LEAST_CYCLES * cycle:  # type: ignore[operator]
         hours = [float(v) / MICROSECONDS_PER_HOUR / _DAY for v in (window, cycle)]  # type: ignore[arg-type]
-        found.append(
-            f"the real log's window ({hours[0]:.1f} days) is shorter than {SHORT_WINDOW:g} times "
-            f"its median cycle ({hours[1]:.1f} days): cases that take long are hardly in it"
-        )
+        found.append(SHORT_WINDOW(days=hours[0], least=LEAST_CYCLES, cycle=hours[1]))
     for name, frame in sides.items():
         known = frame["last_class"].count()
         open_ = known - frame.filter(_ended()).height
         if known and open_ > OPEN_SHARE * known:
-            found.append(
-                f"{name}: {open_:,} of {known:,} cases are open at its end; --horizon HOURS looks "
-                "at equally much of every case on both sides"
-            )
+            found.append(CASES_OPEN(side=name, open=open_, cases=known))
     return found
 
 

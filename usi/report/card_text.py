@@ -405,9 +405,9 @@ def left_out(card: Scorecard) -> list[str]:
 
 def warnings(card: Scorecard) -> list[str]:
     """Warnings about the whole card, then those about a side."""
-    lines = [warning.message for warning in card.warnings]
+    lines = [warning.text for warning in card.warnings]
     for side in sides(card):
-        lines += [f"{side.name}: {warning.message}" for warning in side.warnings]
+        lines += [f"{side.name}: {warning.text}" for warning in side.warnings]
     return list(dict.fromkeys(lines))
 
 

@@ -72,7 +72,7 @@ def _admissions(board: Leaderboard) -> tuple[tuple[str, ...], ...]:
             record.criteria,
             record.scored or "-",
             (record.expires or "-") + (" (expired)" if record.expired else ""),
-            record.reason,
+            record.reason.text,
             record.file,
         )
         for row in board.ranking.rows

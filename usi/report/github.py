@@ -42,7 +42,7 @@ def workflow_commands(verdict: Verdict) -> str:
     lines = []
     for part in verdict.simulators:
         title = escape_property(f"usi {part.verdict}: {part.name}")
-        reasons = "\n".join(part.reasons) or part.verdict
+        reasons = "\n".join(reason.text for reason in part.reasons) or part.verdict
         lines.append(f"::{_COMMAND[part.verdict]} title={title}::{escape_data(reasons)}")
         for check in part.checks:
             if check.state == "warning":

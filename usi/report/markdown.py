@@ -102,7 +102,7 @@ def _simulator(
     state = verdict.verdict if verdict else "not gated"
     lines = [f"## {esc(side.name)}: {state}", ""]
     if verdict is not None:
-        lines += [f"- {esc(reason)}" for reason in verdict.reasons]
+        lines += [f"- {esc(reason.text)}" for reason in verdict.reasons]
         lines += [f"- needed: {esc(need.text)}" for need in verdict.needed]
         warned = [check.message for check in verdict.checks if check.state == "warning"]
         lines += [f"- warning (decides nothing): {esc(text)}" for text in warned]

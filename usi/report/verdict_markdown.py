@@ -29,12 +29,12 @@ def render(verdict: Verdict) -> str:
         "",
     ]
     lines += [f"> [!{_ALERT[verdict.verdict]}]"]
-    reasons = verdict.reasons or ("nothing was asked",)
+    reasons = [reason.text for reason in verdict.reasons] or ["nothing was asked"]
     lines += [f"> {esc(reason)}<br>" for reason in reasons]
     lines += [""]
     facts = [
         ("exit code", str(verdict.exit_code)),
-        ("why this code", verdict.exit_code_note or ""),
+        ("why this code", verdict.exit_code_note.text if verdict.exit_code_note else ""),
         ("decided by", ", ".join(verdict.decided_by)),
         ("criteria", f"{verdict.criteria_label} ({verdict.criteria_fingerprint})"),
         ("profile", verdict.profile),
@@ -50,7 +50,7 @@ def render(verdict: Verdict) -> str:
     for part in verdict.simulators:
         lines += ["", *_simulator(part)]
     if verdict.warnings:
-        lines += ["", "## Notes", "", *(f"- {esc(warning)}" for warning in verdict.warnings)]
+        lines += ["", "## Notes", "", *(f"- {esc(warning.text)}" for warning in verdict.warnings)]
     return "\n".join(lines) + "\n"
 
 
@@ -59,7 +59,7 @@ def _simulator(part: SimulatorVerdict) -> list[str]:
     lines += ["| | asked | found |", "|---|---|---|"]
     lines += [_row(check) for check in part.checks]
     if part.context:
-        lines += ["", *(f"- {esc(line)}" for line in part.context)]
+        lines += ["", *(f"- {esc(line.text)}" for line in part.context)]
     return lines
 
 

@@ -24,7 +24,13 @@ from usi.corpora.resolve import Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import FeatureSpec
-from usi.reasons import NO_TASK_ADDED, TASK_TOO_SMALL, Reason, by_text
+from usi.reasons import (
+    NO_TASK_ADDED,
+    NOBODY_COMPARED,
+    TASK_TOO_SMALL,
+    Reason,
+    by_text,
+)
 from usi.scoring.inputs import SideInput, corpus_digest, read_file
 from usi.scoring.people import PROFILE, read_people_of
 from usi.scoring.robust.aggregated import AggregateTable, stand_ins
@@ -103,7 +109,7 @@ def build_aggregate(
     if one_batch:
         frame = frame.with_columns(batch=pl.lit(1, pl.Int64()))
     left = Counter(dict(side.left_out.get("", {})))
-    nobody = Design(False, "task", False, "")
+    nobody = Design(False, "task", False, NOBODY_COMPARED())
     left.update(session_reasons(table.frame, nobody) + repair_counts(table.frame))
     left.update(stamp_counts(table.frame))
     keep = frame["task"].is_not_null().to_numpy()

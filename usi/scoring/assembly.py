@@ -12,6 +12,10 @@ from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.loading import SessionStream, read_surveys
 from usi.options import ScoreOptions
+from usi.reasons import (
+    REFERENCE_NOT_HUMAN,
+    SYNTHETIC,
+)
 from usi.records import Side
 from usi.scoring.aggregate import is_aggregate, read_side
 from usi.scoring.context import HUMAN_EVAL, ScoreContext, Surveys
@@ -191,14 +195,13 @@ def make_context(
     """What the profile is told about the inputs."""
     is_human = people.source == "human"
     synthetic = people.synthetic or candidates.synthetic
-    warnings = [("remark", text) for text in (*people.remarks, *candidates.remarks)]
-    if not is_human:
-        text = "the reference is simulator output, no people: the score says how alike two are"
-        warnings.insert(0, ("reference_not_human", text))
-    if synthetic:
-        text = "synthetic: made by a generator with known rates; no people took part"
-        warnings.insert(0, ("synthetic", text))
-    warnings += restrictions(reference)
+    warnings = [
+        *([SYNTHETIC()] if synthetic else []),
+        *([] if is_human else [REFERENCE_NOT_HUMAN()]),
+        *people.remarks,
+        *candidates.remarks,
+        *restrictions(reference),
+    ]
     return ScoreContext(
         corpus_name=reference.name,
         corpus_digest=corpus_digest(reference, people),

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from usi.reasons import Reason
+from usi.reasons import (
+    Reason,
+)
 
 if TYPE_CHECKING:
     from usi.extraction.table import SessionTable
@@ -44,7 +46,7 @@ class ScoreContext:
     left_out
         Label (``""`` is the reference) -> reason -> count, from loading.
     warnings
-        ``(code, message)`` pairs for the head of the card.
+        What a reader of the whole card must know.
     anchors
         Session tables of degenerate users by name (echo of the agent, ...), for the floors of
         the profile ``robust``.
@@ -71,7 +73,7 @@ class ScoreContext:
     expires: str | None = None
     inputs: tuple[InputFile, ...] = ()
     left_out: Mapping[str, Mapping[Reason, int]] = field(default_factory=dict)
-    warnings: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[Reason, ...] = ()
     anchors: Mapping[str, SessionTable] = field(default_factory=dict)
     facts: Mapping[str, Facts] = field(default_factory=dict)
     load_notes: tuple[LoadNote, ...] = ()

@@ -14,7 +14,12 @@ from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import DIMENSIONS
 from usi.extraction.table import SessionTable
-from usi.reasons import OTHER_PART
+from usi.reasons import (
+    NO_REDISTRIBUTION,
+    OTHER_PART,
+    RESEARCH_ONLY,
+    Reason,
+)
 from usi.scoring.robust.scorable import POOL
 
 if TYPE_CHECKING:
@@ -87,18 +92,11 @@ def freeze(side: SideInput, reference: Corpus, profile: str) -> None:
     side.tables[""] = replace(side.tables[""], scorable=tuple(frozen))
 
 
-def restrictions(reference: Corpus) -> list[tuple[str, str]]:
-    """What a reader of the card may not do, as ``(code, message)``."""
-    found = []
-    terms = f" ({reference.terms})" if reference.terms else ""
+def restrictions(reference: Corpus) -> list[Reason]:
+    """What a reader of the card may not do."""
     licence = reference.licence or "its licence"
-    if reference.research_only:
-        text = f"the corpus is for research alone: so is this scorecard; {licence}{terms}"
-        found.append(("research_only", text))
-    if not reference.redistribute:
-        text = (
-            f"the corpus may not be passed on: reports carry none of its text, and aggregates "
-            f"carry the same terms; {licence}{terms}"
-        )
-        found.append(("no_redistribution", text))
-    return found
+    terms = f"{licence} ({reference.terms})" if reference.terms else licence
+    return [
+        *([RESEARCH_ONLY(terms=terms)] if reference.research_only else []),
+        *([] if reference.redistribute else [NO_REDISTRIBUTION(terms=terms)]),
+    ]

@@ -36,7 +36,11 @@ from usi.loading.notes import Loss
 from usi.options import HumanSource, RunIds
 from usi.provenance.content import ContentDigest, combined_content, frame_records, value_digest
 from usi.provenance.record import combined_sha256, sha256_file
-from usi.reasons import SET_ASIDE, Reason
+from usi.reasons import (
+    REMARK,
+    SET_ASIDE,
+    Reason,
+)
 from usi.records import Session, Side
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.keys import assign_keys
@@ -220,7 +224,7 @@ class SideInput:
     files: list[ReadFile] = field(default_factory=list)
     left_out: dict[str, Counter[Reason]] = field(default_factory=dict)
     losses: dict[str, list[Loss]] = field(default_factory=dict)
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[Reason] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
     synthetic: bool = False
     source: Side = "simulated"
@@ -239,7 +243,7 @@ class SideInput:
         self.left_out |= other.left_out
         self.losses |= other.losses
         self.episodes |= other.episodes
-        self.remarks += [text for text in other.remarks if text not in self.remarks]
+        self.remarks += [remark for remark in other.remarks if remark not in self.remarks]
         self.asides += other.asides
         self.synthetic = self.synthetic or other.synthetic
         self.published |= other.published
@@ -491,7 +495,8 @@ def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None
     aside = {SET_ASIDE(what=what): count for what, count in notes.left_out.items()}
     side.left_out.setdefault(label, Counter()).update(aside)
     side.losses.setdefault(label, []).extend(notes.losses)
-    side.remarks += [remark for remark in notes.remarks if remark not in side.remarks]
+    told = [REMARK(text=text) for text in notes.remarks]
+    side.remarks += [remark for remark in told if remark not in side.remarks]
     for file in notes.files:
         card = InputFile(
             role=role,
@@ -508,7 +513,7 @@ def _english_only(profile: str) -> bool:
     return get_feature_profile(profile).for_language is None
 
 
-def _say(side: SideInput, remark: str | None) -> None:
+def _say(side: SideInput, remark: Reason | None) -> None:
     if remark is not None:
         side.remarks.append(remark)
 

@@ -12,7 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from usi.scoring.scorecard import CopyShare, LoadNote, Telltale, TwoSample, Warning_
+from usi.reasons import (
+    Reason,
+)
+from usi.scoring.scorecard import CopyShare, LoadNote, Telltale, TwoSample
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +53,7 @@ class Diagnosis:
     collapsed: bool = False
     log_distances: Mapping[str, Estimate] = field(default_factory=dict)
     distances: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
-    warnings: tuple[Warning_, ...] = ()
+    warnings: tuple[Reason, ...] = ()
 
     def card_fields(self) -> dict[str, Any]:
         """The fields of `SimulatorCard` that are nobody else's."""

@@ -25,7 +25,7 @@ from usi.scoring.episodes import Episodes
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 COMPONENTS: tuple[str, ...] = (
     "conversation",
@@ -154,7 +154,7 @@ class Tripwire(_Part):
     p_value: PValue
     threshold: Number
     alarm: bool
-    power_note: str | None = None
+    power_note: Reason | None = None
 
 
 class SurveyItem(_Part):
@@ -225,13 +225,6 @@ class Telltale(_Part):
     human_sessions: int
 
 
-class Warning_(_Part):
-    """Something a reader must know; `code` is stable, `message` is for people."""
-
-    code: str
-    message: str
-
-
 class SubgroupScore(_Part):
     """Index and components within one value of a column (domain, difficulty, ...)."""
 
@@ -252,7 +245,7 @@ class SideCard(_Part):
     features: dict[str, FeatureScore]
     left_out: tuple[LeftOut, ...] = ()
     load_notes: tuple[LoadNote, ...] = ()
-    warnings: tuple[Warning_, ...] = ()
+    warnings: tuple[Reason, ...] = Field((), description="what a reader must know")
 
 
 class HumanCard(SideCard):
@@ -301,7 +294,7 @@ class SimulatorCard(SideCard):
     identity: dict[str, str] = Field(default_factory=dict)
     signature: str = ""
     design: Literal["paired", "unpaired"] | None = None
-    design_reason: str | None = None
+    design_reason: Reason | None = None
     coverage: Estimate | None = None
     success_gap: Estimate | None = Field(
         None, description="simulator success minus human success; above 0 = easy mode"
@@ -317,7 +310,7 @@ class SimulatorCard(SideCard):
     tier_limit: Literal["A", "B", "C"] | None = Field(
         None, description="highest tier that this design can certify; null = any"
     )
-    inconclusive: tuple[str, ...] = Field(
+    inconclusive: tuple[Reason, ...] = Field(
         (), description="reasons for which every verdict is INCONCLUSIVE"
     )
     versus_humans: Estimate | None = Field(
@@ -415,7 +408,7 @@ class Scorecard(_Part):
     human: HumanCard
     simulators: tuple[SimulatorCard, ...]
     inputs: tuple[InputFile, ...] = ()
-    warnings: tuple[Warning_, ...] = ()
+    warnings: tuple[Reason, ...] = Field((), description="what a reader must know")
     tasks_sha256: str | None = Field(
         None, description="hash of the per-task sums beside the card (NAME.tasks.parquet)"
     )
@@ -513,17 +506,17 @@ class Scorecard(_Part):
         try:
             data = json.loads(text)
         except ValueError as error:
-            raise InputError(f"no JSON ({error})", file=str(path)) from error
+            raise InputError(f"not JSON ({error})", file=str(path)) from error
         if not isinstance(data, dict) or "schema_version" not in data:
             raise InputError(
-                "this is no usi scorecard (there is no schema_version); "
+                "this is not a usi scorecard (there is no schema_version); "
                 "make one with: usi score SIM --human CORPUS -o scorecard.json",
                 file=str(path),
             )
         if data["schema_version"] != SCHEMA_VERSION:
             raise InputError(
                 f"scorecard schema {data['schema_version']!r}; this usi reads {SCHEMA_VERSION!r}: "
-                "score again with this version",
+                "make a new one with: usi score SIM --human CORPUS -o scorecard.json",
                 file=str(path),
             )
         try:

@@ -12,6 +12,10 @@ import polars as pl
 from usi.extraction.language import ENGLISH, language_of
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.extraction.table import SessionTable
+from usi.reasons import (
+    ENGLISH_ONLY,
+    Reason,
+)
 from usi.records import Session
 from usi.scoring.columns import CONTENT, CONTENT_DIGITS
 from usi.scoring.episodes import EpisodeTally
@@ -77,15 +81,13 @@ class NotedSessions:
                 self._content.append(item[1][:CONTENT_DIGITS])
                 yield item[0]
 
-    def remark(self, whose: str, profile: str) -> str | None:
+    def remark(self, whose: str, profile: str) -> Reason | None:
         """What to say where a profile that knows English alone read another language."""
         if not self.languages:
             return None
         listed = ", ".join(f"{code} {n:,}" for code, n in sorted(self.languages.items()))
-        return (
-            f"{whose}: {self.languages.total():,} sessions are in another language than English "
-            f"({listed}); {profile} knows English words alone, so their rates mean nothing. "
-            "The profile robust does not score them by English words"
+        return ENGLISH_ONLY(
+            side=whose, sessions=self.languages.total(), languages=listed, profile=profile
         )
 
     def noted(self, table: SessionTable) -> SessionTable:

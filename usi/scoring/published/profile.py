@@ -32,6 +32,7 @@ from usi.provenance.signature import build
 from usi.reasons import (
     ANSWER_DRAWN,
     INDEX_LACKS,
+    MIXED_TERMS,
     NO_COMMON_ITEM,
     NO_FIRST_BATCH,
     NO_REFERENCE_SESSION,
@@ -40,6 +41,7 @@ from usi.reasons import (
     NO_SHARED_TASK_PAIRS,
     NO_SURVEY_FILES,
     ONE_BATCH_PUBLISHED,
+    SEVERAL_PER_TASK,
     SURVEY_FILE_MISSING,
     Reason,
     by_text,
@@ -73,7 +75,6 @@ from usi.scoring.scorecard import (
     Scorecard,
     SimulatorCard,
     Sizes,
-    Warning_,
 )
 
 
@@ -463,7 +464,7 @@ def _simulator_card(
         index=index,
         features=feature_scores(found.scored, specs, people, found.human_rows, side, found.rows),
         left_out=left_out(dropped, context.left_out.get(side.name, {})),
-        warnings=_side_warnings(side),
+        warnings=(SEVERAL_PER_TASK(),) if side.several_per_task else (),
         signature=str(signature),
         coverage=Estimate(
             value=len(found.tasks) / len(reference_tasks), n=len(reference_tasks), unit="share"
@@ -512,26 +513,9 @@ def _signature_of_all(cards: Sequence[SimulatorCard], common: Mapping[str, objec
     return str(build("USI", {**common, **own}))
 
 
-def _side_warnings(side: SideData) -> tuple[Warning_, ...]:
-    if not side.several_per_task:
-        return ()
-    text = "several sessions share a task and a run; each counts in the means"
-    return (Warning_(code="several_sessions_per_task", message=text),)
-
-
-def _warnings(context: ScoreContext, terms: Sequence[int]) -> tuple[Warning_, ...]:
-    found = [Warning_(code=code, message=message) for code, message in context.warnings]
-    if len({count for count in terms if count}) > 1:
-        found.append(
-            Warning_(
-                code="mixed_terms",
-                message=(
-                    "some indices have six terms (with the survey) and some have five: USI(5) "
-                    "and USI(6) are not comparable"
-                ),
-            )
-        )
-    return tuple(found)
+def _warnings(context: ScoreContext, terms: Sequence[int]) -> tuple[Reason, ...]:
+    mixed = len({count for count in terms if count}) > 1
+    return (*context.warnings, *([MIXED_TERMS()] if mixed else []))
 
 
 PROFILE = Profile(

@@ -224,12 +224,3 @@ def undiagnosed(specs: Sequence[FeatureSpec]) -> Diagnosis:
             spec.name: dict.fromkeys(("wasserstein", "jensen_shannon"), none) for spec in specs
         },
     )
-
-
-AGGREGATE_WARNING = (
-    "aggregate",
-    "the reference is an aggregate: numbers are those of its corpus, but two-sample tests, "
-    "tracking, copies, distances, signs of gaming and of collapse, and people among themselves are "
-    "not assessed",
-)
-"""Code and text of the warning that a card of an aggregate has."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,14 @@ from numpy.typing import NDArray
 
 from usi.errors import NotScorable, unknown_name
 from usi.options import RobustOptions
+from usi.reasons import (
+    PAIRED_ON_GROUP,
+    PAIRED_ON_TASK,
+    UNPAIRED_ASKED,
+    UNPAIRED_FEW,
+    UNPAIRED_NONE,
+    Reason,
+)
 from usi.scoring.robust.thresholds import MIN_COVERAGE, MIN_GROUP_OVERLAP
 
 
@@ -30,7 +39,7 @@ class Design:
     grouped
         Whether the unit is a group of sessions of different tasks (task set, family).
     reason
-        Why, in one sentence for the card.
+        Why, for the card.
     common
         Units on both sides, sorted (empty in unpaired designs).
     coverage
@@ -42,7 +51,7 @@ class Design:
     paired: bool
     unit: str
     grouped: bool
-    reason: str
+    reason: Reason
     common: tuple[str, ...] = ()
     coverage: float | None = None
     human_only: int = 0
@@ -88,7 +97,7 @@ def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustO
         For a column that does not exist.
     """
     if options.design == "unpaired":
-        return Design(False, "task", False, "unpaired as asked for (--design unpaired)")
+        return Design(False, "task", False, UNPAIRED_ASKED())
     column = options.group or "task"
     for frame in (human, simulator):
         require_column(frame, column, "--group")
@@ -98,7 +107,7 @@ def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustO
         _holds_groups(human, "batch") or _holds_groups(simulator, "run")
     )
     word = "groups" if grouped else "tasks"
-    found = f"{len(common)} of {len(theirs)} {word} of the reference occur on both sides"
+    told: dict[str, Any] = {"common": len(common), "all": len(theirs), "units": word}
     union, smaller = len(ours | theirs), min(len(ours), len(theirs))
     asked = options.design == "paired"
     if not common:
@@ -107,24 +116,24 @@ def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustO
                 f"--design paired, and no {word[:-1]} of the reference occurs in the simulator's "
                 "sessions: check the task ids (usi validate), or use --design unpaired"
             )
-        return Design(False, "task", False, f"unpaired: no {word[:-1]} occurs on both sides")
+        return Design(False, "task", False, UNPAIRED_NONE(unit=word[:-1]))
     overlap = len(common) / (union if grouped else smaller)
     if not asked and overlap < (MIN_GROUP_OVERLAP if grouped else 0.5):
-        return Design(False, "task", False, f"unpaired: only {found}")
+        return Design(False, "task", False, UNPAIRED_FEW(**told))
     coverage = len(common) / (union if grouped else len(theirs))
     needed = MIN_GROUP_OVERLAP if grouped else MIN_COVERAGE
     if coverage < needed and options.tasks == "all":
         raise NotScorable(
-            f"{found} ({100 * coverage:.1f} %), and a paired score needs {100 * needed:.0f} %: "
+            f"{len(common)} of {len(theirs)} {word} of the reference occur on both sides "
+            f"({100 * coverage:.1f} %), and a paired score needs {100 * needed:.0f} %: "
             "run the missing ones, or score those in common (--tasks common), or compare the "
             "populations (--design unpaired)"
         )
-    kind = f"paired on the group ({column})" if grouped else "paired on the task"
     return Design(
         True,
         column,
         grouped,
-        f"{kind}: {found}",
+        PAIRED_ON_GROUP(column=column, **told) if grouped else PAIRED_ON_TASK(**told),
         common,
         coverage,
         len(theirs) - len(common),

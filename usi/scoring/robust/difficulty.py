@@ -15,6 +15,10 @@ import numpy as np
 import polars as pl
 
 from usi.errors import UsageError
+from usi.reasons import (
+    POOL_KNOWS_FEW,
+    Reason,
+)
 from usi.scoring.robust.thresholds import MIN_BIN_TASKS, MIN_COVERAGE
 
 CUTOFFS = (0.2, 0.4, 0.6, 0.8)
@@ -70,7 +74,7 @@ class Bins:
     on_simulator
         Whether the simulator's sessions have bins of their own.
     note
-        Why a preferred source was not taken; empty where it was.
+        Why a preferred source was not taken; ``None`` where it was.
     """
 
     source: str
@@ -78,7 +82,7 @@ class Bins:
     human: np.ndarray
     simulator: np.ndarray
     on_simulator: bool
-    note: str = ""
+    note: Reason | None = None
 
 
 def pool_cutoffs(values: Sequence[float], tasks: int) -> tuple[float, ...]:
@@ -185,7 +189,7 @@ def assign_bins(
             f"--strata {strata} would bin on the outcomes that are being scored (regression to "
             "the mean); name a column that was known beforehand"
         )
-    note = ""
+    note: Reason | None = None
     if paired and pool is not None:
         usable = pool.usable()
         tasks = [task for task in human["task"].unique().sort() if task is not None]
@@ -201,7 +205,7 @@ def assign_bins(
             ]
             bins = Bins(f"pool:{pool.name}", interval_labels(cuts), index[0], index[1], True)
             return _merged(bins, human[unit], simulator[unit], paired)
-        note = f"the pool {pool.name} knows {len(known)} of {len(tasks)} tasks"
+        note = POOL_KNOWS_FEW(pool=pool.name, known=len(known), tasks=len(tasks))
     if strata is not None:
         columns = [side[strata].cast(pl.String) for side in (human, simulator)]
         labels = sorted({v for column in columns for v in column.drop_nulls().unique()})

@@ -38,7 +38,6 @@ from usi.scoring.scorecard import (
     Index,
     LeftOut,
     Sizes,
-    Warning_,
 )
 
 
@@ -47,7 +46,7 @@ def human_card(
     context: ScoreContext,
     among: Context | None,
     dropped: Mapping[Reason, int],
-    warnings: tuple[Warning_, ...] = (),
+    warnings: tuple[Reason, ...] = (),
 ) -> HumanCard:
     """What is said about the reference.
 

@@ -18,10 +18,15 @@ from usi.extraction.table import SessionTable
 from usi.options import RobustOptions, ScoreOptions
 from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
-from usi.reasons import AGGREGATE, NO_AGENT_MESSAGES, SIDE_NOT_SCORABLE
+from usi.reasons import (
+    AGGREGATE,
+    NO_AGENT_MESSAGES,
+    REFERENCE_AGGREGATED,
+    SIDE_NOT_SCORABLE,
+)
 from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
-from usi.scoring.robust.aggregated import AGGREGATE_WARNING, AggregateTable, undiagnosed
+from usi.scoring.robust.aggregated import AggregateTable, undiagnosed
 from usi.scoring.robust.batches import Context, versus_humans
 from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import (
@@ -46,7 +51,7 @@ from usi.scoring.robust.simulator_card import Anchors, simulator_card
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.sums import to_frame
 from usi.scoring.robust.survey import SurveySide, survey_frame, survey_side
-from usi.scoring.scorecard import Scorecard, SimulatorCard, Warning_
+from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 NAME = "robust"
 INDEX = "USI-R"
@@ -165,7 +170,7 @@ class RobustStudies:
             + outcome_counts(first.success, human=True)
             + Counter(self.human.left_out if isinstance(self.human, AggregateTable) else {})
         )
-        warnings = [*context.warnings, *([AGGREGATE_WARNING] if ref.aggregated else [])]
+        warnings = [*context.warnings, *([REFERENCE_AGGREGATED()] if ref.aggregated else [])]
         return Scorecard(
             usi_version=__version__,
             profile=get_feature_profile(NAME).tag,
@@ -176,7 +181,7 @@ class RobustStudies:
             human=human_card(ref, context, _among(ref, options, self.pool), dropped),
             simulators=tuple(cards),
             inputs=context.inputs,
-            warnings=tuple(Warning_(code=c, message=m) for c, m in warnings),
+            warnings=tuple(warnings),
             tasks_sha256=context.tasks_sha256,
         )
 

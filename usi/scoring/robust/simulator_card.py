@@ -12,11 +12,28 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.language_packs import languages_in, without_lists
 from usi.extraction.spec import DIMENSIONS
 from usi.options import RobustOptions
-from usi.reasons import COVERAGE_UNPAIRED, SURVEY_ABSENT
+from usi.reasons import (
+    BELOW_FLOOR,
+    BLIND_COMPONENT,
+    COVERAGE_UNPAIRED,
+    DIFFICULTY_ELSEWHERE,
+    FEW_CLUSTERS,
+    IDENTICAL_SIDES,
+    LABELS_ONE_SIDE,
+    LANGUAGE,
+    LANGUAGES_DIFFER,
+    NO_OUTCOME,
+    ONE_BATCH_CEILING,
+    PARTIAL_OVERLAP,
+    SCRIPT,
+    SURVEY_ABSENT,
+    TASK_MIX,
+    Reason,
+)
 from usi.scoring.context import ScoreContext
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
 from usi.scoring.robust.batches import batch_ranges, versus_humans
-from usi.scoring.robust.bounds import tidy
+from usi.scoring.robust.bounds import maybe, tidy
 from usi.scoring.robust.card_parts import Extras, components, features, index_of, outcome_numbers
 from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import CONSTANT, ECHO, behaviour_mean
@@ -35,11 +52,7 @@ from usi.scoring.robust.subgroups import subgroups
 from usi.scoring.robust.survey import SurveySide, survey_result
 from usi.scoring.robust.thresholds import MIN_CLUSTERS
 from usi.scoring.robust.tripwire import tripwire_list, tripwires
-from usi.scoring.scorecard import Component, SimulatorCard, Sizes, Tripwire, Warning_
-
-TASK_MIX = (
-    "tasks differ or are unknown on the two sides: part of every gap is the task mix, not the user"
-)
+from usi.scoring.scorecard import Component, SimulatorCard, Sizes, Tripwire
 
 
 @dataclass(frozen=True)
@@ -96,76 +109,35 @@ def wires_of(result: Study) -> tuple[Tripwire, ...]:
     return tripwires(wires, counts)
 
 
-def warnings_of(result: Study, survey_warning: str | None) -> tuple[Warning_, ...]:
+def warnings_of(result: Study, survey_warning: Reason | None) -> tuple[Reason, ...]:
     """What a reader of this card must know, in a fixed order."""
-    found: list[tuple[str, str]] = []
-    design, data = result.design, result.data
+    found: list[Reason] = []
+    design, data, success = result.design, result.data, result.success
     if not design.paired:
-        found.append(("task_mix", TASK_MIX))
-        found.append(
-            (
-                "script",
-                "clarification and reaction follow the task script and never decide FAIL here",
-            )
-        )
+        found += [TASK_MIX(), SCRIPT()]
     if min(data.clusters) < MIN_CLUSTERS:
-        found.append(("few_clusters", few_clusters(result)))
+        found.append(few_clusters(result))
     unread = sorted({*without_lists(result.reference.frame), *without_lists(result.frame)})
     if unread:
-        found.append(
-            (
-                "language",
-                f"no word lists for {', '.join(unread)}: features of words are not assessed there, "
-                "and do not count as 0",
-            )
-        )
-    if _tongues(result.reference.frame) != _tongues(result.frame):
-        found.append(
-            (
-                "languages_differ",
-                f"people write {_tongues(result.reference.frame)}, the simulator "
-                f"{_tongues(result.frame)}: words of different languages are compared",
-            )
-        )
+        found.append(LANGUAGE(languages=", ".join(unread)))
+    people, simulator = _tongues(result.reference.frame), _tongues(result.frame)
+    if people != simulator:
+        found.append(LANGUAGES_DIFFER(people=people, simulator=simulator))
     if design.paired and len(result.human.splits) < 2:
-        found.append(
-            (
-                "one_batch",
-                "one human batch: the ceiling takes sessions as independent and assumes no batch "
-                "effect",
-            )
-        )
+        found.append(ONE_BATCH_CEILING())
     if design.paired and (design.human_only or design.simulator_only):
-        found.append(
-            (
-                "partial_overlap",
-                f"{design.human_only} units of the reference and {design.simulator_only} of the "
-                "simulator have no counterpart and are not compared",
-            )
-        )
+        found.append(PARTIAL_OVERLAP(human=design.human_only, simulator=design.simulator_only))
     if result.bins.note:
-        found.append(("difficulty", f"{result.bins.note}: bins come from {result.bins.source}"))
-    if result.success.missing and "outcome" in result.terms:
-        found.append(("no_outcome", f"{result.success.missing} simulator sessions have no outcome"))
-    if result.success.one_sided and "outcome" in result.terms:
-        found.append(
-            (
-                "labels_one_side",
-                f"outcome labels on one side alone: its {result.success.one_sided} correct "
-                "refusals are graded by their rewards, as the other side's are",
-            )
-        )
+        found.append(DIFFICULTY_ELSEWHERE(cause=result.bins.note, source=result.bins.source))
+    if success.missing and "outcome" in result.terms:
+        found.append(NO_OUTCOME(sessions=success.missing))
+    if success.one_sided and "outcome" in result.terms:
+        found.append(LABELS_ONE_SIDE(refusals=success.one_sided))
     if identical(result):
-        found.append(
-            (
-                "identical_sides",
-                "both sides have the same values in every task: is the simulator's file the "
-                "reference itself?",
-            )
-        )
+        found.append(IDENTICAL_SIDES())
     if survey_warning:
-        found.append(("survey_unanswered", survey_warning))
-    return tuple(Warning_(code=code, message=message) for code, message in found)
+        found.append(survey_warning)
+    return tuple(found)
 
 
 USERS = {
@@ -174,7 +146,7 @@ USERS = {
 }
 
 
-def floor_warnings(result: Study, anchors: Anchors) -> tuple[Warning_, ...]:
+def floor_warnings(result: Study, anchors: Anchors) -> tuple[Reason, ...]:
     """What degenerate users would score as well, component by component."""
     found = []
     for name in DIMENSIONS:
@@ -188,20 +160,15 @@ def floor_warnings(result: Study, anchors: Anchors) -> tuple[Warning_, ...]:
         ]
         if above:
             told = " and ".join(f"{who} ({score:.1f})" for who, score in above)
-            found.append(Warning_(code="below_floor", message=f"{name} {raw:.1f}: below {told}"))
+            found.append(BELOW_FLOOR(component=name, score=tidy(raw), users=told))
         blind = [
             USERS[user]
             for user, own in anchors.scores.items()
             if ceiling is not None and name in own and own[name] >= ceiling
         ]
         if blind:
-            found.append(
-                Warning_(
-                    code="blind_component",
-                    message=f"{name}: {' and '.join(blind)} would score as well as people do at "
-                    f"this size (ceiling {ceiling:.1f}), so this component alone says little",
-                )
-            )
+            users = " and ".join(blind)
+            found.append(BLIND_COMPONENT(component=name, users=users, ceiling=maybe(ceiling)))
     return tuple(found)
 
 
@@ -217,12 +184,9 @@ def _clusters(result: Study) -> str:
     return f"{n} cluster" if n == 1 else f"{n} clusters"
 
 
-def few_clusters(result: Study) -> str:
-    """The sentence about too few clusters."""
-    return (
-        f"{_clusters(result)} ({result.unit_name}) on the smaller side; under "
-        f"{MIN_CLUSTERS} every verdict is INCONCLUSIVE"
-    )
+def few_clusters(result: Study) -> Reason:
+    """That there are too few clusters."""
+    return FEW_CLUSTERS(clusters=_clusters(result), unit=result.unit_name, least=MIN_CLUSTERS)
 
 
 def identical(result: Study) -> bool:

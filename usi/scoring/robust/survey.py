@@ -41,6 +41,7 @@ from usi.reasons import (
     ONE_TASK,
     SURVEY_FILE_MISSING,
     SURVEY_OF_OTHERS,
+    SURVEY_UNANSWERED,
     Code,
     Reason,
 )
@@ -386,7 +387,7 @@ class SurveyResult:
     bias: Estimate
     answered: Estimate
     design: SurveyDesign
-    warning: str | None = None
+    warning: Reason | None = None
 
 
 def survey_agreement(
@@ -499,10 +500,7 @@ def survey_agreement(
         human_kappa = _overall(common, human_points, human_replicated, "kappa", n_own, missing_own)
     warning = None
     if answered.value is not None and answered.value < MIN_ANSWERED:
-        warning = (
-            f"{100 * answered.value:.1f} % of the survey items are answered; under "
-            f"{100 * MIN_ANSWERED:.0f} % the survey key is INCONCLUSIVE"
-        )
+        warning = SURVEY_UNANSWERED(share=answered.value, least=MIN_ANSWERED)
     return SurveyResult(component, cards, kappa, human_kappa, bias, answered, design, warning)
 
 

@@ -8,6 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from usi.extraction.spec import FeatureSpec
+from usi.reasons import (
+    WEAK_ALARM,
+)
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.scorable import Scorable
 from usi.scoring.scorecard import Tripwire
@@ -106,10 +109,7 @@ def tripwires(
         )
         note = None
         if power < 0.8:
-            note = (
-                f"at this size a mark in {100 * POWER_RATE:.0f} % of the simulator's sessions "
-                f"would raise the alarm in {100 * power:.0f} % of studies"
-            )
+            note = WEAK_ALARM(rate=POWER_RATE, power=tidy(power))
         result.append(
             Tripwire(
                 feature=spec.name,

@@ -63,7 +63,7 @@ def context(source: Source) -> dict[str, Any]:
             for pointer, side in sides
             for k in range(len(side.load_notes))
         ],
-        "warnings": [f"c:/warnings/{k}/message" for k in range(len(card.warnings))],
+        "warnings": [f"c:/warnings/{k}/text" for k in range(len(card.warnings))],
         "command": command(source),
         "options_known": source.beside.options is not None,
         "phantom": card.synthetic and "|corpus:phantom@" in card.signature,

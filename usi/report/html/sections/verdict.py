@@ -7,6 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from usi.decisions.rules import is_unpaired
+from usi.decisions.verdict import Check
 from usi.estimate import Estimate
 from usi.report import card_text
 from usi.report.figures import model as figures
@@ -30,13 +31,13 @@ def context(one: One) -> dict[str, Any]:
         "more": _more_tasks(one),
         "unit": "clusters" if is_unpaired(card) else "tasks",
         "warned": [
-            f"{one.v}/checks/{k}/message"
+            said(f"{one.v}/checks/{k}", check)
             for k, check in enumerate(one.verdict.checks)
             if check.state == "warning"
         ]
         if one.verdict
         else [],
-        "reasons": [f"{one.v}/reasons/{k}" for k in range(len(one.verdict.reasons))]
+        "reasons": [f"{one.v}/reasons/{k}/text" for k in range(len(one.verdict.reasons))]
         if one.verdict
         else [],
         "furthest": _furthest(one),
@@ -52,9 +53,15 @@ def context(one: One) -> dict[str, Any]:
             for name in COMPONENTS
             if name in card.components and not card.components[name].ok
         ],
-        "warnings": [f"{one.c}/warnings/{k}/message" for k in range(len(card.warnings))],
+        "warnings": [f"{one.c}/warnings/{k}/text" for k in range(len(card.warnings))],
         "checks": _checks(one),
     }
+
+
+def said(pointer: str, check: Check) -> list[str]:
+    """Pointers to what a check found and to the notes that are added to it."""
+    notes = (f"{pointer}/notes/{k}/text" for k in range(len(check.notes)))
+    return [f"{pointer}/found/text", *notes]
 
 
 def _furthest(one: One) -> dict[str, Any] | None:
@@ -140,6 +147,11 @@ def _checks(one: One) -> list[dict[str, Any]]:
     if one.verdict is None:
         return []
     return [
-        {"p": f"{one.v}/checks/{k}", "state": check.state, "id": check.id}
+        {
+            "p": f"{one.v}/checks/{k}",
+            "state": check.state,
+            "id": check.id,
+            "said": said(f"{one.v}/checks/{k}", check),
+        }
         for k, check in enumerate(one.verdict.checks)
     ]
