@@ -7,7 +7,6 @@ the flags (`usi.options`, which holds their meaning once): the keywords between 
 
 from __future__ import annotations
 
-import html
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from usi.decisions.criteria import Criteria
-    from usi.report.success import Grid
+    from usi.report import tables
 
 
 class Table(Protocol):
@@ -75,12 +74,13 @@ class ScoredCard(Scorecard):  # noqa: PLW1641  what compares by value has no has
 
     def _repr_html_(self) -> str:
         """The table of the report, for notebooks."""
-        from usi.report import card_text
+        from dataclasses import replace
 
-        rows = card_text.rows(self)
-        body = [(row.name, *card_text.cells(row, rows)) for row in rows]
-        title = f"{'SYNTHETIC DATA · ' if self.synthetic else ''}profile {self.profile}"
-        return _html(title, ("name", *card_text.head(rows)), body, card_text.headline(self))
+        from usi.report import card_text
+        from usi.report.tables import to_html
+
+        notes = tuple(card_text.headline(self))
+        return to_html(replace(card_text.scores_table(self), notes=notes), bare=True)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the index of every simulator with its bounds.
@@ -118,14 +118,16 @@ class GateVerdict(Verdict):
 
     def _repr_html_(self) -> str:
         """One row a check, the reasons above it."""
-        rows = [
+        from usi.report.tables import Table, to_html
+
+        rows = tuple(
             (part.name, check.id, check.state, check.message)
             for part in self.simulators
             for check in part.checks
-        ]
+        )
         title = f"{self.verdict} ({self.criteria_label})"
-        reasons = [reason.text for reason in self.reasons]
-        return _html(title, ("simulator", "check", "state", "what it says"), rows, reasons)
+        head = ("simulator", "check", "state", "found")
+        return to_html(Table(title, head, rows, tuple(reason.text for reason in self.reasons)), bare=True)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a check; ``found`` is the code of what was found, ``message`` says it."""
@@ -146,19 +148,21 @@ class GateVerdict(Verdict):
         )
 
 
-class _Grids:
+class _Tabled:
     """What results made of tables have in common."""
 
-    def _grids(self) -> tuple[Grid, ...]:
+    def _tables(self) -> tuple[tables.Table, ...]:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
         """The tables of the report, for notebooks."""
-        return "".join(_html(g.title, g.head, g.rows, g.notes) for g in self._grids())
+        from usi.report.tables import to_html
+
+        return "".join(to_html(table, bare=True) for table in self._tables())
 
 
 @dataclass(frozen=True, repr=False)
-class ComparedCards(_Grids, Comparison):
+class ComparedCards(_Tabled, Comparison):
     """A comparison that shows itself."""
 
     def __repr__(self) -> str:
@@ -167,10 +171,10 @@ class ComparedCards(_Grids, Comparison):
         counts = ", ".join(f"{words.count(w)} {w}" for w in dict.fromkeys(words))
         return f"<Comparison of {self.a!r} with {self.b!r}: {counts or 'nothing to compare'}>"
 
-    def _grids(self) -> tuple[Grid, ...]:
-        from usi.report.comparison_tables import comparison_grids
+    def _tables(self) -> tuple[tables.Table, ...]:
+        from usi.report.comparison_tables import comparison_tables
 
-        return comparison_grids(self)
+        return comparison_tables(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a score: both values, their difference and its bounds."""
@@ -187,7 +191,7 @@ class ComparedCards(_Grids, Comparison):
 
 
 @dataclass(frozen=True, repr=False)
-class RankedCards(_Grids, Rankings):
+class RankedCards(_Tabled, Rankings):
     """Rankings that show themselves."""
 
     def __repr__(self) -> str:
@@ -199,10 +203,10 @@ class RankedCards(_Grids, Rankings):
         ]
         return f"<Rankings: {' | '.join(lines) or 'nothing is ranked'}>"
 
-    def _grids(self) -> tuple[Grid, ...]:
-        from usi.report.comparison_tables import ranking_grids
+    def _tables(self) -> tuple[tables.Table, ...]:
+        from usi.report.comparison_tables import ranking_tables
 
-        return ranking_grids(self)
+        return ranking_tables(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a simulator: table, score and its bounds, rank interval, tie group."""
@@ -220,13 +224,13 @@ class RankedCards(_Grids, Rankings):
 
 
 @dataclass(frozen=True, repr=False)
-class StudyPlan(_Grids, Plan):
+class StudyPlan(_Tabled, Plan):
     """A plan that shows itself."""
 
-    def _grids(self) -> tuple[Grid, ...]:
-        from usi.report.comparison_tables import plan_grids
+    def _tables(self) -> tuple[tables.Table, ...]:
+        from usi.report.comparison_tables import plan_tables
 
-        return plan_grids(self)
+        return plan_tables(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a number of runs: tasks for the index near and far, and for all parts."""
@@ -782,28 +786,6 @@ def _as(kind: type[Result], found: Comparison | Rankings | Plan) -> Result:
 
 
 # What notebooks show --------------------------------------------------------------------------
-
-
-def _html(
-    title: str, head: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str]
-) -> str:
-    """A table for notebooks; every text is escaped."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{_escaped(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    body = "".join(line(row, "td") for row in rows)
-    below = "".join(f"<p>{_escaped(note)}</p>" for note in notes)
-    return (
-        f"<table><caption>{_escaped(title)}</caption><thead>{line(head, 'th')}</thead>"
-        f"<tbody>{body}</tbody></table>{below}"
-    )
-
-
-def _escaped(text: str) -> str:
-    from usi.report.text import printable
-
-    return html.escape(printable(str(text)))
 
 
 def _axes(height: float) -> Axes:

@@ -63,20 +63,91 @@ class Estimate(BaseModel):
         return self.status == "ok"
 
 
-def with_bounds(
-    value: float, low: float | None, high: float | None, digits: int = 1, *, signed: bool = False
-) -> str:
-    """A value with its bounds, as verdicts, tables and terminal write it; alone without bounds.
+MINUS = "\N{MINUS SIGN}"
+"""The typographic minus, which pages print in place of the hyphen."""
 
+
+def written(value: float, form: str = "1", *, minus: str = "-") -> str:
+    """Write one number; zero has no sign.
+
+    Parameters
+    ----------
+    value
+        Finite number; a share (0 to 1) for the forms of per cent.
+    form
+        ``i`` whole number with commas; ``0`` to ``4`` so many decimals, with a leading ``+`` also
+        the sign of positive numbers; ``%`` a share as per cent with one decimal; ``pp`` a signed
+        share as percentage points, ``pu`` an unsigned one; ``p`` a p-value.
+    minus
+        Sign of negative numbers: ``-``, or `MINUS`.
+
+    Examples
+    --------
+    >>> written(0.0816, "%"), written(-0.2348, "pp"), written(71.26), written(0.0004, "p")
+    ('8.2 %', '-23.5', '71.3', '< 0.001')
+    >>> written(-0.01, "1"), written(12345, "i"), written(-1.5, "+1", minus=MINUS)
+    ('0.0', '12,345', '−1.5')
+    """
+    if form == "p":
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    if form == "i":
+        text = f"{round(value):,}"
+    elif form in ("%", "pp", "pu"):
+        text = f"{100 * value:{'+' if form == 'pp' else ''}.1f}"
+    else:
+        text = f"{value:{'+' if form.startswith('+') else ''}.{int(form.lstrip('+'))}f}"
+    if float(text.replace(",", "")) == 0:
+        text = text.lstrip("+-")
+    return text.replace("-", minus) + (" %" if form == "%" else "")
+
+
+def interval(
+    low: float | None, high: float | None, form: str = "1", *, minus: str = "-"
+) -> str:
+    """``[low, high]`` in a form of `written`, per cent without its sign; empty without bounds.
+
+    >>> interval(0.061, 0.102, "%"), interval(None, 1.0)
+    ('[6.1, 10.2]', '')
+    """
+    if low is None or high is None:
+        return ""
+    ends = (written(end, form, minus=minus).removesuffix(" %") for end in (low, high))
+    return f"[{', '.join(ends)}]"
+
+
+def with_bounds(
+    value: float,
+    low: float | None,
+    high: float | None,
+    digits: int = 1,
+    *,
+    signed: bool = False,
+    form: str | None = None,
+    minus: str = "-",
+) -> str:
+    """A value with its bounds, the one way of writing it; the value alone without bounds.
+
+    Parameters
+    ----------
+    value, low, high
+        Of one estimate, in one unit.
+    digits, signed
+        Decimals, and whether positive numbers have a sign: for the usual forms.
+    form
+        Form of `written` in place of those two.
+    minus
+        As for `written`.
+
+    Examples
+    --------
     >>> with_bounds(71.24, 68.0, 74.06), with_bounds(0.5, -0.25, 1.0, 2, signed=True)
     ('71.2 [68.0, 74.1]', '+0.50 [-0.25, +1.00]')
-    >>> with_bounds(71.24, None, None)
-    '71.2'
+    >>> with_bounds(71.24, None, None), with_bounds(0.5, 0.4, 0.6, form="%")
+    ('71.2', '50.0 % [40.0, 60.0]')
     """
-    form = f"{'+' if signed else ''}.{digits}f"
-    if low is None or high is None:
-        return f"{value:{form}}"
-    return f"{value:{form}} [{low:{form}}, {high:{form}}]"
+    code = form or f"{'+' if signed else ''}{digits}"
+    limits = interval(low, high, code, minus=minus)
+    return " ".join(filter(None, (written(value, code, minus=minus), limits)))
 
 
 def not_assessed(

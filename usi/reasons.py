@@ -840,10 +840,10 @@ REFERENCE_IS_OUTPUT = Code(
 PERFECT_WOULD_SCORE = Code(
     "perfect_would_score", "a perfect simulator would score about {ceiling:.1f} with these data"
 )
-PEOPLE_SCORE_ABOVE = Code(
-    "people_score_above",
-    "people among themselves score {figures} points above it, one run against one batch (context "
-    "only: the distance shrinks with fewer data)",
+HUMAN_BATCHES_SCORE = Code(
+    "human_batches_score",
+    "human batches score {figures} points {word} against each other than a run does against a "
+    "batch (for context only: with fewer data the difference is smaller)",
     more=_BOUNDS,
 )
 TASK_MIX_IN_DISTANCE = Code(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from usi.audit.audit import POWER, Audit, blockers
 from usi.audit.gauntlet import REFUSED, TIERS, Admission
-from usi.report.success import Grid
+from usi.report.tables import Column, Table
 
 _SYNTHETIC = "The corpus is synthetic: this says nothing about people."
 
@@ -42,33 +42,38 @@ def verdict_cell(row: Admission, letter: str) -> str:
     return f"{cell}, {refused} refused" if refused else cell
 
 
-def audit_grids(found: Audit) -> tuple[Grid, ...]:
+def audit_tables(found: Audit) -> tuple[Table, ...]:
     """Admissions, then people by size."""
     rows = tuple(
         (
             row.name,
             row.about,
             *(verdict_cell(row, letter) for letter in TIERS),
-            f"{row.numbers['index']:.1f}" if "index" in row.numbers else "-",
+            row.numbers.get("index"),
             row.reason if row.reason else blockers(row, found.tier),
         )
         for row in found.rows
     )
-    head = ("simulator", "what it does", *(f"tier {t}" for t in TIERS), "USI-R", "stopped by")
+    head = ("simulator", "what it does", *(f"tier {t}" for t in TIERS), Column("USI-R", "1"))
+    head += ("stopped by",)
     notes = [headline(found), size_line(found), *found.notes]
     if found.synthetic:
         notes.insert(0, _SYNTHETIC)
     notes.append("Cells of a tier: draws that PASS / are INCONCLUSIVE / FAIL.")
     sizes = tuple(
-        (size.design, str(size.draws), *(str(size.passes[letter]) for letter in TIERS))
+        (size.design, size.draws, *(size.passes[letter] for letter in TIERS))
         for size in found.sizes
     )
     title = f"Gauntlet on {found.corpus}: {found.design}, {found.draws} draws"
     return (
-        Grid(title, head, rows, tuple(notes)),
-        Grid(
+        Table(title, head, rows, tuple(notes)),
+        Table(
             "Real people by size of the study",
-            ("tasks x batches x runs", "draws", *(f"pass tier {letter}" for letter in TIERS)),
+            (
+                "tasks x batches x runs",
+                Column("draws", "i"),
+                *(Column(f"pass tier {letter}", "i") for letter in TIERS),
+            ),
             sizes,
         ),
     )

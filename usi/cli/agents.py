@@ -29,7 +29,7 @@ def command(
     """
     from usi.decisions.agents import rank_agents
     from usi.decisions.outcomes import Outcomes, read_outcomes
-    from usi.report.success import agents_grids
+    from usi.report.success import agents_tables
 
     def side(values: Sequence[str], option: str) -> dict[str, Outcomes]:
         return {
@@ -43,7 +43,7 @@ def command(
         replicates=bootstrap.replicates,
         seed=bootstrap.seed,
     )
-    deliver(found, agents_grids(found), delivery=delivery)
+    deliver(found, agents_tables(found), delivery=delivery)
 
 
 def named(values: Sequence[str], option: str) -> dict[str, list[str]]:

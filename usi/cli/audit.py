@@ -37,13 +37,13 @@ def command(
     from usi.audit.audit import read_corpus, run_audit
     from usi.audit.draws import Design
     from usi.audit.page import render
-    from usi.audit.tables import audit_grids
+    from usi.audit.tables import audit_tables
     from usi.cli.console import working
     from usi.cli.deliver import FORMS, deliver
     from usi.cli.inputs import people_with_sessions, sources
     from usi.report import files
 
-    files.claim(delivery.output, known=(*FORMS, ".html"), force=delivery.force)
+    files.claim(delivery.output, known=FORMS, force=delivery.force)
     reference = people_with_sessions(corpus)
     with working("reading the corpus ...", quiet=delivery.quiet) as told:
         found = run_audit(
@@ -62,7 +62,7 @@ def command(
     inputs = sources([*map(str, reference.paths), *map(str, own.mix or [])])
     deliver(
         found,
-        audit_grids(found),
+        audit_tables(found),
         delivery=delivery,
         page=lambda: render(found),
         inputs=inputs,

@@ -31,7 +31,7 @@ def command(
     """  # fmt: skip
     from usi.cli.deliver import deliver
     from usi.decisions.tables import compare_files
-    from usi.report.comparison_tables import comparison_grids
+    from usi.report.comparison_tables import comparison_tables
 
     found = compare_files(a, b, simulator_a=own.simulator, simulator_b=own.other or own.simulator)
 
@@ -42,7 +42,7 @@ def command(
 
     deliver(
         found,
-        comparison_grids(found),
+        comparison_tables(found),
         delivery=delivery,
         page=page,
         inputs=[Path(a), Path(b)],

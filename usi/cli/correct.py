@@ -28,7 +28,7 @@ def command(
     from usi.cli.inputs import people_with_sessions
     from usi.decisions.correct import corrected_success
     from usi.decisions.outcomes import read_outcomes
-    from usi.report.success import corrected_grids
+    from usi.report.success import corrected_tables
 
     reference = people_with_sessions(own.human)
     simulator = read_outcomes(files, options=reading, threshold=bootstrap.success_at)
@@ -42,4 +42,4 @@ def command(
     found = corrected_success(
         simulator, people, replicates=bootstrap.replicates, seed=bootstrap.seed
     )
-    deliver(found, corrected_grids(found), delivery=delivery)
+    deliver(found, corrected_tables(found), delivery=delivery)

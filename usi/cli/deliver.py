@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from usi.cli import console as say
 from usi.options import Delivery
 
-FORMS = (".json", ".md")
+if TYPE_CHECKING:
+    from usi.report.tables import Table
+
+FORMS = (".json", ".md", ".csv", ".html")
+"""Suffixes that every verb takes whose result is tables."""
 
 
 def deliver(
     result: Any,
-    grids: Any,
+    shown: Sequence[Table],
     *,
     delivery: Delivery,
     page: Callable[[], str] | None = None,
@@ -24,26 +28,32 @@ def deliver(
 
     Parameters
     ----------
+    result
+        What JSON holds.
+    shown
+        Its tables: printed, and written as Markdown, CSV and (without a page) HTML.
     delivery
         Where to; a verb that writes no files or prints in one form alone leaves those as they are.
     page
-        Makes the ``.html`` form, where the result has one.
+        Makes the ``.html`` form, where the result has a page of its own.
     inputs
         Files that must not be overwritten.
     """
-    from usi.report import files, success
+    from usi.report import as_json, files, tables, tables_page
 
-    known = FORMS if page is None else (*FORMS, ".html")
-    forms = files.claim(delivery.output, known=known, force=delivery.force, inputs=inputs)
-    json_text = success.to_json(result)
-    contents = {".json": json_text, ".md": success.to_markdown(grids)}
-    if page is not None and ".html" in forms.values():
-        contents[".html"] = page()
-    files.write_all({path: files.text(contents[form]) for path, form in forms.items()})
+    forms = files.claim(delivery.output, known=FORMS, force=delivery.force, inputs=inputs)
+    makers: dict[str, Callable[[], str]] = {
+        ".json": lambda: as_json.to_json(result),
+        ".md": lambda: tables.to_markdown(shown),
+        ".csv": lambda: tables.to_csv(shown),
+        ".html": page or (lambda: tables_page.render(shown)),
+    }
+    contents = {path: makers[form]() for path, form in forms.items()}
+    files.write_all({path: files.text(text) for path, text in contents.items()})
     match say.printed(delivery.print):
         case "table":
-            success.print_grids(grids, say.console())
+            tables.print_tables(shown, say.console())
         case "json":
-            say.out(json_text)
+            say.out(makers[".json"]())
         case _:
             return

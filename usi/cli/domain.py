@@ -1,4 +1,4 @@
-"""`usi domain`: domains of tasks, their checks, and what runs over them came to."""
+"""`usi domain`: domains of tasks, their checks, and a summary of runs over them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from usi.options import (
 )
 
 FAILED = 1
-_HELP = """List, show and check domains; say what runs over them came to.
+_HELP = """List, show and check domains; summarise the results of runs over them.
 
 A domain is a folder: tables, tools, a rule book for the agent, tasks with their goals. DOMAIN is
 the name of an embedded one, or the path of a folder of your own (its tools.py is then run: name
@@ -56,16 +56,15 @@ def list_(
     Example:
       usi domain list
     """
-    from usi.report.success import Grid
+    from usi.report.tables import Table
     from usi.simulate.domains import domain_names, load_domain
 
     found = [load_domain(name) for name in domain_names()]
-    rows = tuple(
-        (d.name, d.title, str(len(d.tasks)), str(len(d.tools)), d.fingerprint) for d in found
-    )
-    head = ("domain", "title", "tasks", "tools", "fingerprint")
-    listed = [dict(zip(head, row, strict=True)) for row in rows]
-    deliver({"domains": listed}, (Grid("Domains", head, rows),), delivery=delivery)
+    rows = tuple((d.name, d.title, len(d.tasks), len(d.tools), d.fingerprint) for d in found)
+    head = ("domain", "title", Column("tasks", "i"), Column("tools", "i"), "fingerprint")
+    names = ("domain", "title", "tasks", "tools", "fingerprint")
+    listed = [dict(zip(names, row, strict=True)) for row in rows]
+    deliver({"domains": listed}, (Table("Domains", head, rows),), delivery=delivery)
 
 
 @app.command()
@@ -86,7 +85,7 @@ def show(
     """
     from usi.cli import console as say
     from usi.simulate.domains import load_domain
-    from usi.simulate.domains.report import domain_data, domain_grids, task_data, task_grids
+    from usi.simulate.domains.report import domain_data, domain_tables, task_data, task_tables
 
     found = load_domain(domain)
     if own.policy:
@@ -96,10 +95,10 @@ def show(
         return
     if own.task is not None:
         one = found.task(own.task)
-        data, grids = task_data(found, one), task_grids(found, one)
+        data, tables = task_data(found, one), task_tables(found, one)
     else:
-        data, grids = domain_data(found), domain_grids(found)
-    deliver(data, grids, delivery=delivery)
+        data, tables = domain_data(found), domain_tables(found)
+    deliver(data, tables, delivery=delivery)
 
 
 @app.command()
@@ -117,7 +116,7 @@ def difficulty(
     Example:
       usi domain difficulty service_desk -o difficulty.json
     """
-    from usi.report.success import Grid
+    from usi.report.tables import Table
     from usi.simulate.domains import load_domain
     from usi.simulate.protocol import EXPECTED_SUCCESS
 
@@ -128,9 +127,8 @@ def difficulty(
         "n_tasks": len(rates),
         "difficulty": rates,
     }
-    rows = tuple((task, f"{rate:g}") for task, rate in rates.items())
-    grid = Grid("A-priori success", ("task", "rate"), rows)
-    deliver(data, (grid,), delivery=delivery)
+    table = Table("A-priori success", ("task", Column("rate", "2")), tuple(rates.items()))
+    deliver(data, (table,), delivery=delivery)
 
 
 @app.command()
@@ -153,7 +151,7 @@ def check(
     """
     from usi.simulate.domains import load_domain
     from usi.simulate.domains.check import check_domain
-    from usi.simulate.report import check_grids
+    from usi.simulate.report import check_tables
     from usi.simulate.results import task_runs
 
     found = load_domain(domain)
@@ -164,8 +162,8 @@ def check(
         without = [task.id for task in found.tasks if task.id not in tried]
     checked = check_domain(found)
     data = {"ok": checked.ok, "check": checked, "runs": tasks, "tasks_without_runs": without}
-    grids = check_grids(checked, tasks, without or ())
-    deliver(data, grids, delivery=delivery)
+    tables = check_tables(checked, tasks, without or ())
+    deliver(data, tables, delivery=delivery)
     if not checked.ok:
         raise typer.Exit(FAILED)
 
@@ -180,7 +178,7 @@ def results(
     reading: Annotated[LoadOptions, only("name", "format")],
     delivery: Annotated[Delivery, without("quiet", "exit_zero")],
 ) -> None:
-    """Say what runs came to, for each simulator.
+    """Summarise the results of runs, for each simulator.
 
     Reward, pass^k (with the share of the user's noise where user and agent seeds are crossed),
     success by difficulty, rules broken on the way, also by sessions with reward 1, why sessions
@@ -193,7 +191,7 @@ def results(
     """
     from usi.cli.passk import parse_ks
     from usi.simulate.domains import load_domain
-    from usi.simulate.report import results_grids
+    from usi.simulate.report import results_tables
     from usi.simulate.results import read_results
 
     ks = parse_ks(own.k)
@@ -206,4 +204,4 @@ def results(
         replicates=bootstrap.replicates,
         seed=bootstrap.seed,
     )
-    deliver({"simulators": found}, results_grids(found), delivery=delivery)
+    deliver({"simulators": found}, results_tables(found), delivery=delivery)

@@ -41,8 +41,8 @@ def command(
     ks = parse_ks(own.k)
     from usi.decisions.outcomes import read_outcomes
     from usi.decisions.passk import pass_k
-    from usi.report.success import passk_grids
+    from usi.report.success import passk_tables
 
     outcomes = read_outcomes(files, options=reading, threshold=bootstrap.success_at)
     found = pass_k(outcomes, ks, replicates=bootstrap.replicates, seed=bootstrap.seed)
-    deliver(found, passk_grids(found), delivery=delivery)
+    deliver(found, passk_tables(found), delivery=delivery)

@@ -25,7 +25,7 @@ def command(
     from usi.cli.deliver import deliver
     from usi.cli.gate import criteria_of
     from usi.decisions.plan import make_plan
-    from usi.report.comparison_tables import plan_grids
+    from usi.report.comparison_tables import plan_tables
 
     rules = criteria_of(own.criteria, own.tier if own.tier or own.criteria else "B")
     picked = _picked(own.pick, own.difficulty, own.domain, own.seed) if own.pick is not None else ()
@@ -63,7 +63,7 @@ def command(
         files.write_all({path: files.text(text) for path in forms})
         rest = tuple(path for path in delivery.output if path not in settings)
         delivery = replace(delivery, output=rest)
-    deliver(found, plan_grids(found), delivery=delivery)
+    deliver(found, plan_tables(found), delivery=delivery)
 
 
 def _picked(number: int, difficulty: str, domain: str | None, seed: int) -> tuple[Picked, ...]:

@@ -33,7 +33,7 @@ def command(
     """  # fmt: skip
     from usi.cli.deliver import deliver
     from usi.decisions.tables import find_scorecards, rank_files
-    from usi.report.comparison_tables import ranking_grids
+    from usi.report.comparison_tables import ranking_tables
 
     def page() -> str:
         from usi.report.leaderboard import render
@@ -43,7 +43,7 @@ def command(
     found = rank_files(paths, alpha=own.alpha, as_of=own.as_of)
     deliver(
         found,
-        ranking_grids(found),
+        ranking_tables(found),
         delivery=delivery,
         page=page,
         inputs=find_scorecards(paths),

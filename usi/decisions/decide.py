@@ -37,7 +37,7 @@ from usi.reasons import (
     DECIDES_NOTHING,
     MIX_DECIDES_NOTHING,
     OF_SIMULATOR,
-    PEOPLE_SCORE_ABOVE,
+    HUMAN_BATCHES_SCORE,
     PERFECT_WOULD_SCORE,
     REFERENCE_IS_OUTPUT,
     SEVERAL_CANDIDATES,
@@ -224,15 +224,23 @@ def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[Reason, ...]:
         lines.append(PERFECT_WOULD_SCORE(ceiling=ceiling))
     people = simulator.versus_humans
     if people is not None and people.value is not None:
-        lines.append(people_above(people))
+        lines.append(batches_against(people))
     return tuple(lines)
 
 
-def people_above(versus: Estimate) -> Reason:
-    """By how many points people among themselves score above a simulator."""
-    value, low, high = versus.value, versus.low, versus.high
-    figures = with_bounds(value or 0.0, low, high, signed=True)
-    return PEOPLE_SCORE_ABOVE(figures=figures, value=value, low=low, high=high)
+def batches_against(versus: Estimate) -> Reason:
+    """How far human batches score above (or below) a run, with the bounds.
+
+    >>> batches_against(Estimate(value=31.0, low=28.04, high=34.0)).text[:54]
+    'human batches score 31.0 [28.0, 34.0] points higher ag'
+    """
+    value, low, high, word = versus.value or 0.0, versus.low, versus.high, "higher"
+    figures = with_bounds(value, low, high)
+    if value < 0:
+        word = "lower"
+        ends = (None, None) if low is None or high is None else (-high, -low)
+        figures = with_bounds(-value, *ends)
+    return HUMAN_BATCHES_SCORE(figures=figures, word=word, value=value, low=low, high=high)
 
 
 def gate_scorecard(

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from usi.decisions.decide import batches_against
 from usi.estimate import Estimate, with_bounds
 from usi.extraction.spec import DIMENSIONS
+from usi.report.names import name_of
+from usi.report.tables import NOTHING, Cell, Column, Entry, Table, estimated
 from usi.scoring.episodes import Episodes
 from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import (
@@ -24,13 +26,6 @@ from usi.scoring.scorecard import (
     SideCard,
     SimulatorCard,
 )
-
-ANCHORS = {
-    "constant_user": "a user who always says the same",
-    "echo_of_the_agent": "a user who echoes the agent",
-    "people_of_another_domain": "people of another domain",
-}
-
 
 TERMS = 5
 """Tell-tale words of each kind in the terminal."""
@@ -50,7 +45,7 @@ def between(card: Scorecard) -> list[str]:
     return lines
 
 
-def beside(card: Scorecard) -> list[str]:
+def diagnostics(card: Scorecard) -> list[str]:
     """Design, success gap, second keys and subgroups of every simulator."""
     return [f"{side.name}: {line}" for side in card.simulators for line in _lines(side)]
 
@@ -73,7 +68,7 @@ def _placed(name: str, part: Component) -> str:
 
 
 def _behaviour(side: SimulatorCard) -> str | None:
-    """Mean of the four dimensions beside the same mean of the anchors."""
+    """Mean of the four dimensions, with the same mean of the anchors."""
     if not side.floors:
         return None
     parts = [side.components.get(name) for name in DIMENSIONS]
@@ -85,7 +80,7 @@ def _behaviour(side: SimulatorCard) -> str | None:
     known = [top for top in tops if top is not None]
     found = [f"a perfect simulator {sum(known) / len(known):.1f}"] if len(known) == 4 else []
     found += [
-        f"{ANCHORS.get(name, name)} {value.value:.1f}"
+        f"{name_of(name)} {value.value:.1f}"
         for name, value in side.floors.items()
         if value.value is not None
     ]
@@ -100,17 +95,13 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
         yield gap
     context = side.versus_humans
     if context is not None and context.value is not None:
-        yield (
-            "people among themselves score "
-            f"{with_bounds(context.value, context.low, context.high, signed=True)} points above "
-            "it, one run against one batch (context only: the distance shrinks with fewer data)"
-        )
+        yield batches_against(context).text
     yield from _outcomes(side)
     yield from _survey(side)
     for wire in side.tripwires:
         if wire.alarm:
             yield (
-                f"TRIPWIRE {wire.feature}: in {wire.simulator_hits} of {wire.simulator_sessions} "
+                f"TRIPWIRE {name_of(wire.feature)}: in {wire.simulator_hits} of {wire.simulator_sessions} "
                 f"sessions, people in {wire.human_hits} of {wire.human_sessions}"
             )
     yield from _told_apart(side)
@@ -155,7 +146,7 @@ def _survey(side: SimulatorCard) -> Iterator[str]:
         return
     text = f"survey ({side.survey_design}): kappa {number(kappa, 2)}"
     if people is not None and people.value is not None:
-        text += f", people among themselves {number(people, 2)}"
+        text += f", between people {number(people, 2)}"
     bias, answered = side.survey_bias, side.survey_answered
     if bias is not None and bias.value is not None:
         text += f", signed bias {bias.value:+.2f}"
@@ -166,9 +157,9 @@ def _survey(side: SimulatorCard) -> Iterator[str]:
 
 def _told_apart(side: SimulatorCard) -> Iterator[str]:
     tests = [
-        f"{test.classifier} {number(test.auc, 2)}"
+        f"{name_of(test.classifier)} {number(test.auc, 2)}"
         if test.auc.value is not None
-        else f"{test.classifier} not assessed ({test.auc.reason})"
+        else f"{name_of(test.classifier)} not assessed ({test.auc.reason})"
         for test in side.two_sample
     ]
     if tests:
@@ -190,9 +181,9 @@ def _tracking(side: SimulatorCard) -> Iterator[str]:
         if value.value is not None
         else f"{name} not assessed ({value.reason})"
         for name, value in (
-            ("task tracking", side.task_tracking),
-            ("content tracking", side.content_tracking),
-            ("turn adjacency", side.turn_adjacency),
+            (name_of("task_tracking"), side.task_tracking),
+            (name_of("content_tracking"), side.content_tracking),
+            (name_of("turn_adjacency"), side.turn_adjacency),
         )
         if value is not None
     ]
@@ -255,33 +246,7 @@ def _episodes(found: Episodes | None) -> Iterator[str]:
 def _points_of(gap: Estimate) -> str:
     """A difference of shares in percentage points."""
     value, low, high = (None if v is None else 100 * v for v in (gap.value, gap.low, gap.high))
-    return NO_VALUE if value is None else with_bounds(value, low, high, 0, signed=True)
-
-
-NO_VALUE = "-"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One side as text: the human reference or a simulator."""
-
-    name: str
-    is_human: bool
-    index: str
-    """Value with its label, such as ``71.2 ± 1.3 USI(5)``."""
-    value: str
-    label: str
-    ceiling: str
-    """What a perfect simulator would score with these data, where the profile knows it."""
-    components: tuple[str, ...]
-    counts: tuple[str, ...]
-    share: float | None
-    """Index as a share of 100, for a bar; ``None`` without a value."""
-    titles: tuple[str, ...] = COMPONENTS
-    """Names of the components, as the profile has them."""
-
-
-COUNTS = ("tasks", "sessions", "runs")
+    return NOTHING if value is None else with_bounds(value, low, high, 0, signed=True)
 
 
 def component_title(card: Scorecard, name: str) -> str:
@@ -293,21 +258,6 @@ def yardstick(card: Scorecard) -> str:
     """What the simulators of a card are compared with: people, a real log, or simulator output."""
     wording = wording_of(card.profile)
     return wording.yardstick if card.human.is_human else wording.no_people
-
-
-def head(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Names of the columns after the name; the ceiling only where a row has one."""
-    titles = rows[0].titles if rows else COMPONENTS
-    return ("index", *_if_known(rows, "ceiling"), *titles, *COUNTS)
-
-
-def cells(row: Row, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Cells of a row, in the order of `head`."""
-    return (row.index, *_if_known(rows, row.ceiling), *row.components, *row.counts)
-
-
-def _if_known(rows: Sequence[Row], cell: str) -> tuple[str, ...]:
-    return (cell,) if any(row.ceiling != NO_VALUE for row in rows) else ()
 
 
 def sides(card: Scorecard) -> list[SideCard]:
@@ -332,51 +282,52 @@ def index_label(index: Index) -> str:
 
 def number(value: Estimate, digits: int = 1) -> str:
     """Value with its spread or bounds: ``71.2 ± 1.3``, ``71.2 [68.0, 74.1]``, or ``-``."""
-    if value.value is None:
-        return NO_VALUE
-    text = with_bounds(value.value, value.low, value.high, digits)
-    bounded = value.low is not None and value.high is not None
-    sd = value.sd if isinstance(value, Component) and not bounded else None
-    return text if sd is None else f"{text} ± {sd:.{digits}f}"
+    return estimated(value, str(digits))
 
 
-def index_text(index: Index) -> str:
-    """The index with its label, since five and six terms never share a column unmarked."""
-    if index.value is None:
-        return NO_VALUE
-    return f"{number(index)} {index_label(index)}"
+def scores_table(card: Scorecard, *, apart: bool = False) -> Table:
+    """Every side with its scores and counts, in the order of `sides`.
 
-
-def rows(card: Scorecard) -> list[Row]:
-    """One `Row` a side, in the order of `sides`."""
-    found = []
-    for side in sides(card):
+    Parameters
+    ----------
+    card
+        The scorecard.
+    apart
+        Whether the number of terms stands in a column of its own and not with the index, since
+        five and six terms never share a column unmarked.
+    """
+    shown = sides(card)
+    ceilings = any(side.index.ceiling_at_n is not None for side in shown)
+    columns = [
+        Column("index", "1"),
+        *([Column("terms", "1")] if apart else []),
+        *([Column("ceiling", "1")] if ceilings else []),
+        *(Column(component_title(card, name), "1") for name in COMPONENTS),
+        *(Column(name, "i") for name in ("tasks", "sessions", "runs")),
+    ]
+    rows: list[tuple[Entry, ...]] = []
+    for side in shown:
+        label = index_label(side.index) if side.index.ok else ""
         people = isinstance(side, HumanCard)
         passes = side.n.batches if people else side.n.runs
-        found.append(
-            Row(
-                name=side.name,
-                is_human=isinstance(side, HumanCard) and side.is_human,
-                index=index_text(side.index),
-                value=number(side.index),
-                label=NO_VALUE if side.index.value is None else index_label(side.index),
-                ceiling=_points(side.index.ceiling_at_n),
-                components=tuple(
-                    number(side.components[name]) if name in side.components else NO_VALUE
-                    for name in COMPONENTS
-                ),
-                counts=(
-                    f"{side.n.tasks:,}",
-                    f"{side.n.sessions:,}",
-                    _plural(passes, "batch", "batches")
-                    if people
-                    else _plural(passes, "run", "runs"),
-                ),
-                share=None if side.index.value is None else side.index.value / 100,
-                titles=tuple(component_title(card, name) for name in COMPONENTS),
+        rows.append(
+            (
+                side.name,
+                Cell(side.index, after="" if apart else label),
+                *([label or None] if apart else []),
+                *([side.index.ceiling_at_n] if ceilings else []),
+                *(side.components.get(name) for name in COMPONENTS),
+                side.n.tasks,
+                side.n.sessions,
+                _plural(passes, "batch", "batches") if people else _plural(passes, "run", "runs"),
             )
         )
-    return found
+    return Table(
+        f"{'SYNTHETIC DATA · ' if card.synthetic else ''}profile {card.profile}",
+        ("name", *columns),
+        tuple(rows),
+        strong=(0,) if card.human.is_human else (),
+    )
 
 
 def missing(card: Scorecard) -> list[str]:
@@ -415,8 +366,8 @@ def sections(card: Scorecard) -> list[tuple[str, list[str]]]:
     """Everything below the table of scores, with its titles; empty sections are left out."""
     found = [
         ("Between floor and ceiling", between(card)),
-        ("Beside the score", beside(card)),
-        ("Not in the table", missing(card)),
+        ("Diagnostics", diagnostics(card)),
+        ("Missing values", missing(card)),
         ("Left out or repaired", left_out(card)),
         ("Warnings", warnings(card)),
     ]
@@ -506,9 +457,5 @@ def reading(cards: Sequence[SideCard]) -> list[str]:
     return lines
 
 
-def _points(value: float | None) -> str:
-    return NO_VALUE if value is None else f"{value:.1f}"
-
-
-def _plural(count: int | None, one: str, many: str) -> str:
-    return NO_VALUE if count is None else f"{count} {one if count == 1 else many}"
+def _plural(count: int | None, one: str, many: str) -> str | None:
+    return None if count is None else f"{count} {one if count == 1 else many}"

@@ -12,7 +12,7 @@ from usi.decisions.tables import Comparison
 from usi.report.figures import inline
 from usi.report.html.document import Docs
 from usi.report.html.page import fill
-from usi.report.success import plain
+from usi.report.as_json import plain
 from usi.report.text import printable
 
 _SCORES = ("index", "component")

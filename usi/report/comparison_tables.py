@@ -5,14 +5,14 @@ from __future__ import annotations
 from usi.decisions.compare import Difference
 from usi.decisions.plan import Plan
 from usi.decisions.tables import Comparison, Leaderboard, Rankings
-from usi.estimate import Estimate, with_bounds
-from usi.report.success import Grid
+from usi.report.names import name_of
+from usi.report.tables import Cell, Column, Entry, Table
 from usi.scoring.robust.terms import PARTS
 
 _SYNTHETIC = "The reference is synthetic: this says nothing about people."
 
 
-def comparison_grids(found: Comparison, *, features: int = 20) -> tuple[Grid, ...]:
+def comparison_tables(found: Comparison, *, features: int = 20) -> tuple[Table, ...]:
     """Index and components, then the features that changed most."""
     scores = [row for row in found.differences if row.part in ("index", "component")]
     rest = [row for row in found.differences if row.part not in ("index", "component")]
@@ -22,46 +22,45 @@ def comparison_grids(found: Comparison, *, features: int = 20) -> tuple[Grid, ..
     words = {word: [r.name for r in scores if r.word == word] for word in ("better", "worse")}
     for word, names in words.items():
         if names:
-            notes.append(f"{found.b} is {word} in: {', '.join(names)}")
+            notes.append(f"{found.b} is {word} in: {', '.join(map(name_of, names))}")
     if scores and not any(words.values()) and all(row.word == "noise" for row in scores):
         notes.append("nothing here is more than noise")
     notes.append("Difference B - A in points with 90 % bounds; above 0 = B is nearer to people.")
-    head = ("", found.a, found.b, "difference", "")
-    grids = [Grid(f"{found.a} against {found.b}", head, _rows(scores), tuple(notes))]
+    head = (
+        "score",
+        Column(found.a, "1"),
+        Column(found.b, "1"),
+        Column("difference", "+1", why=True),
+        "more than noise?",
+    )
+    title = f"{found.a} against {found.b}"
+    tables = [Table(title, head, _rows(scores), tuple(notes))]
     if rest:
         more = len(rest) - features
         left = (f"{more} more features changed less",) if more > 0 else ()
-        grids.append(Grid("Features", head, _rows(rest[:features]), left))
-    return tuple(grids)
+        tables.append(Table("Features", head, _rows(rest[:features]), left))
+    return tuple(tables)
 
 
-def _rows(rows: list[Difference]) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        (row.name, f"{row.a:.1f}", f"{row.b:.1f}", _signed(row.difference), row.word)
-        for row in rows
-    )
+def _rows(rows: list[Difference]) -> tuple[tuple[Entry, ...], ...]:
+    return tuple((name_of(row.name), row.a, row.b, row.difference, row.word) for row in rows)
 
 
-def _signed(value: Estimate) -> str:
-    if value.value is None:
-        return f"not assessed: {value.reason}"
-    return with_bounds(value.value, value.low, value.high, signed=True)
-
-
-def ranking_grids(found: Rankings) -> tuple[Grid, ...]:
+def ranking_tables(found: Rankings) -> tuple[Table, ...]:
     """One table for each set of comparable scorecards; the human row first."""
-    grids = []
+    tables = []
     for board in found.tables:
-        grids.append(_board(board, found.notes))
+        tables.append(_board(board, found.notes))
         records = _admissions(board)
         if records:
-            grids.append(Grid("Admission records", _ADMISSION, records, _expiry(found.as_of)))
+            expiry = _expiry(found.as_of)
+            tables.append(Table("Admission records", _ADMISSION, records, expiry))
     if found.left_out:
-        grids.append(Grid("In no table", ("what", "why"), found.left_out))
-    return tuple(grids)
+        tables.append(Table("In no table", ("what", "why"), found.left_out))
+    return tuple(tables)
 
 
-_ADMISSION = ("name", "verdict", "criteria", "scored", "expires", "why then", "file")
+_ADMISSION = ("name", "verdict", "criteria", "scored", "expires", "reason then", "file")
 
 
 def _admissions(board: Leaderboard) -> tuple[tuple[str, ...], ...]:
@@ -86,18 +85,23 @@ def _expiry(as_of: str | None) -> tuple[str, ...]:
     return (f"Expiry counts to {as_of}.",)
 
 
-def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
-    head = ("tie group", "rank", "name", "USI-R", *PARTS)
-    people = board.human
-    first = ("", "", board.human_name, "-" if people.value is None else f"{people.value:.1f}")
+def _board(board: Leaderboard, more: tuple[str, ...]) -> Table:
+    head = (
+        "name",
+        Column("rank", "i"),
+        Column("tie group", "i"),
+        Column("USI-R", "1"),
+        *(Column(part, "1") for part in PARTS),
+    )
     own = board.human_components
-    rows = [(*first, *("-" if (v := own.get(p)) is None else f"{v:.1f}" for p in PARTS))]
+    rows: list[tuple[Entry, ...]] = [
+        (board.human_name, None, None, board.human, *(own.get(part) for part in PARTS))
+    ]
     for row in board.ranking.rows:
         parts = board.components[row.name]
-        cells = [_bounded(parts[name]) if name in parts else "-" for name in PARTS]
-        ranks = str(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
-        index = _bounded(board.entries[row.name].index)
-        rows.append((str(row.group), ranks, row.name, index, *cells))
+        ranks = Cell(row.best) if row.best == row.worst else f"{row.best}-{row.worst}"
+        index = board.entries[row.name].index
+        rows.append((row.name, ranks, row.group, index, *(parts.get(name) for name in PARTS)))
     k = len(board.ranking.rows)
     notes = [_SYNTHETIC] if board.synthetic else []
     if k > 1:
@@ -112,34 +116,28 @@ def _board(board: Leaderboard, more: tuple[str, ...]) -> Grid:
         notes += [f"{row.name}: {doubt}" for doubt in board.entries[row.name].doubts]
     notes.append("[low, high] are the bounds that a gate decides by, each with 95 %.")
     notes.append(f"signature {board.signature}")
-    return Grid("Ranking", head, tuple(rows), (*notes, *more))
+    return Table("Ranking", head, tuple(rows), (*notes, *more), strong=(0,))
 
 
-def _bounded(value: Estimate) -> str:
-    if value.value is None:
-        return "-"
-    return with_bounds(value.value, value.low, value.high)
-
-
-def plan_grids(found: Plan) -> tuple[Grid, ...]:
+def plan_tables(found: Plan) -> tuple[Table, ...]:
     """What a design can show, and the trade-off between tasks and runs."""
-    grids = []
-    notes = list(found.notes)
+    tables = []
     if found.power is not None:
-        rows = tuple(
-            (part.part, f"{part.minimum:g}", f"{part.expected:.1f}", f"{part.power:.0%}")
-            for part in found.power
-        )
-        grids.append(
-            Grid(
+        tables.append(
+            Table(
                 f"Power of {found.tasks} tasks x {found.batches} batches x {found.runs} runs",
-                ("part", "asked", "expected score", "chance to pass"),
-                rows,
+                (
+                    "part",
+                    Column("asked", "0"),
+                    Column("expected score", "1"),
+                    Column("chance to pass", "%"),
+                ),
+                tuple((name_of(p.part), p.minimum, p.expected, p.power) for p in found.power),
                 (f"all parts together: about {found.joint:.0%}",),
             )
         )
     columns = list(found.trade[0].by_batches) if found.trade else []
-    head = (
+    names = (
         "runs",
         "index alone, near the ceiling",
         "far from it",
@@ -148,7 +146,7 @@ def plan_grids(found: Plan) -> tuple[Grid, ...]:
     )
     trade = tuple(
         (
-            str(line.runs),
+            line.runs,
             _count(line.index_near),
             _count(line.index_far),
             *(_count(line.by_batches[m]) for m in columns),
@@ -156,24 +154,24 @@ def plan_grids(found: Plan) -> tuple[Grid, ...]:
         )
         for line in found.trade
     )
-    grids.append(
-        Grid(
+    tables.append(
+        Table(
             f"Tasks for {found.wanted:.0%} power, true score {found.truth:g}, {found.criteria}",
-            head,
+            tuple(Column(name, "i") for name in names),
             trade,
-            tuple(notes),
+            tuple(found.notes),
         )
     )
     if found.picked:
-        grids.append(
-            Grid(
+        tables.append(
+            Table(
                 f"{len(found.picked)} tasks to check with people first",
-                ("task", "difficulty (success rate)", "bin"),
-                tuple((t.task, f"{t.difficulty:.2f}", t.bin) for t in found.picked),
+                ("task", Column("difficulty (success rate)", "2"), "bin"),
+                tuple((t.task, t.difficulty, t.bin) for t in found.picked),
             )
         )
-    return tuple(grids)
+    return tuple(tables)
 
 
-def _count(value: int | None) -> str:
-    return "never" if value is None else str(value)
+def _count(value: int | None) -> int | str:
+    return "never" if value is None else value

@@ -85,6 +85,7 @@ _SESSION_HEAD = (
     b'{"session_id":',
     b"name,index,terms,value,low,high,sd,",
     b"simulator,kind,part,unit,people,value,low,high,gap,",
+    b"table,row,column,value,low,high,n,unit,status,reason",
     b'{"schemaVersion": 1, "label": "USI',
     b'{"schemaVersion": 1, "label": "SYNTHETIC USI',
 )

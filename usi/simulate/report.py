@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from usi.estimate import Estimate
-from usi.report.success import Grid, passk_grids, shown
+from usi.report.names import name_of
+from usi.report.success import passk_tables
+from usi.report.tables import Column, Entry, Table, shown
 from usi.simulate.domains.check import DomainCheck, Tried
 from usi.simulate.results import Results, TaskResult
 
 
-def results_grids(found: Sequence[Results]) -> tuple[Grid, ...]:
+def results_tables(found: Sequence[Results]) -> tuple[Table, ...]:
     """Everything of every simulator: a summary of all, then each."""
-    head = ("simulator", "sessions", "reward", "reward 1 that broke a rule", "cost")
+    head = (
+        "simulator",
+        "sessions",
+        Column("reward", "3", why=True),
+        Column("reward 1 that broke a rule", "3", why=True),
+        "cost",
+    )
     rows = tuple(
-        (r.simulator, f"{r.graded} of {r.sessions}", shown(r.reward), shown(r.way.hidden), _usd(r))
+        (r.simulator, f"{r.graded} of {r.sessions}", r.reward, r.way.hidden, _usd(r))
         for r in found
     )
     notes = []
     if len({r.agents for r in found}) > 1:
         notes.append("The simulators met different agents: their rewards are not comparable.")
-    grids = [Grid("Results", head, rows, tuple(notes))]
+    tables = [Table("Results", head, rows, tuple(notes))]
     for one in found:
-        grids += _simulator(one)
-    return tuple(grids)
+        tables += _simulator(one)
+    return tuple(tables)
 
 
 def _usd(found: Results) -> str:
@@ -33,44 +42,44 @@ def _usd(found: Results) -> str:
     return f"${cost.usd:.4f} (${cost.usd_a_session:.5f} a session)"
 
 
-def _simulator(found: Results) -> list[Grid]:
+def _simulator(found: Results) -> list[Table]:
     name = found.simulator
-    grids = [_questions(found), *passk_grids(found.pass_k), _levels(name, found.by_difficulty)]
+    tables = [_questions(found), *passk_tables(found.pass_k), _levels(name, found.by_difficulty)]
     if found.labels:
-        grids.append(
-            Grid(f"How sessions ended, {name}", ("label", "sessions"), _pairs(found.labels))
+        tables.append(
+            Table(f"How sessions ended, {name}", ("label", _SESSIONS), _pairs(found.labels))
         )
-    grids.append(_way(found))
+    tables.append(_way(found))
     if found.triaged:
-        grids.append(
-            Grid(
+        tables.append(
+            Table(
                 f"Why {found.triaged} sessions failed, {name}",
-                ("finding", "sessions"),
+                ("finding", _SESSIONS),
                 _pairs(found.triage),
                 ("A session may have several findings.",),
             )
         )
-    odd = tasks_grid(f"Tasks that always or never succeed, {name}", found.tasks)
-    return [*grids, odd]
+    odd = tasks_table(f"Tasks that always or never succeed, {name}", found.tasks)
+    return [*tables, odd]
 
 
-def _pairs(counts: Mapping[str, int]) -> tuple[tuple[str, ...], ...]:
-    return tuple((name, str(n)) for name, n in counts.items())
+_SESSIONS = Column("sessions", "i")
 
 
-def _levels(name: str, levels: Mapping[str, Estimate]) -> Grid:
-    rows = tuple(
-        (level, str(part.n or 0), shown(part) if part.ok else "-") for level, part in levels.items()
-    )
+def _pairs(counts: Mapping[str, int]) -> tuple[tuple[Entry, ...], ...]:
+    return tuple((name_of(name), n) for name, n in counts.items())
+
+
+def _levels(name: str, levels: Mapping[str, Estimate]) -> Table:
+    rows = tuple((level, part.n or 0, part) for level, part in levels.items())
     notes = () if any(e.ok for e in levels.values()) else ("The files record no difficulty.",)
-    return Grid(
-        f"Success by a-priori difficulty, {name}", ("level", "sessions", "success"), rows, notes
-    )
+    head = ("level", _SESSIONS, Column("success", "3"))
+    return Table(f"Success by a-priori difficulty, {name}", head, rows, notes)
 
 
-def _way(found: Results) -> Grid:
+def _way(found: Results) -> Table:
     way = found.way
-    rows = tuple((check, str(n), str(hidden)) for check, (n, hidden) in way.broken.items())
+    rows = tuple((check, n, hidden) for check, (n, hidden) in way.broken.items())
     notes = [
         f"{way.checked} sessions have trajectory checks.",
         f"Sessions with reward 1 that broke a rule: {shown(way.hidden)}.",
@@ -78,11 +87,15 @@ def _way(found: Results) -> Grid:
     ]
     if not way.checked:
         notes = ["No session has trajectory checks; --regrade DOMAIN grades recorded tool calls."]
-    head = ("rule", "sessions that broke it", "of these with reward 1")
-    return Grid(f"Rules broken on the way, {found.simulator}", head, rows, tuple(notes))
+    head = (
+        "rule",
+        Column("sessions that broke it", "i"),
+        Column("of these with reward 1", "i"),
+    )
+    return Table(f"Rules broken on the way, {found.simulator}", head, rows, tuple(notes))
 
 
-def _questions(found: Results) -> Grid:
+def _questions(found: Results) -> Table:
     """What an owner of a benchmark asks, answered."""
     way, crossed = found.way, found.pass_k.crossed
     if crossed is None:
@@ -90,7 +103,7 @@ def _questions(found: Results) -> Grid:
         noise += "--agent-seeds A crosses them."
     else:
         drops = [f"pass^{k} {shown(drop)}" for k, drop in crossed.drop.items() if drop.ok and k > 1]
-        share = shown(crossed.user_share, 2)
+        share = shown(crossed.user_share, "2")
         noise = f"lost to it: {', '.join(drops) or 'k is too large'}; share of variance {share}"
     never = [task.task for task in found.tasks if task.verdict == "never"]
     enough = any(task.verdict != "too few trials" for task in found.tasks)
@@ -101,7 +114,7 @@ def _questions(found: Results) -> Grid:
         ("How much of pass^k is the user's noise?", noise),
         ("Which tasks may be ambiguous (never succeed)?", tasks),
     )
-    return Grid(f"Questions, {found.simulator}", ("question", "answer"), rows)
+    return Table(f"Questions, {found.simulator}", ("question", "answer"), rows)
 
 
 def _answer(hidden: Estimate) -> str:
@@ -110,14 +123,14 @@ def _answer(hidden: Estimate) -> str:
     return f"{'yes' if hidden.value else 'no'}: {shown(hidden)} of {hidden.n} sessions"
 
 
-def tasks_grid(title: str, tasks: Sequence[TaskResult]) -> Grid:
+def tasks_table(title: str, tasks: Sequence[TaskResult]) -> Table:
     """Tasks that never succeed, row by row, and those that always do, by name."""
     rows = tuple(
         (
             task.task,
             f"{task.successes} of {task.trials}",
             task.difficulty or "",
-            "" if task.same_failure is None else f"{task.same_failure:.0%}",
+            "" if task.same_failure is None else task.same_failure,
         )
         for task in tasks
         if task.verdict == "never"
@@ -132,21 +145,21 @@ def tasks_grid(title: str, tasks: Sequence[TaskResult]) -> Grid:
         ]
     notes.append(f"{len(always)} tasks always succeed: {', '.join(always)}" if always else "")
     notes.append(f"{few} of {len(tasks)} tasks have too few trials to tell." if few else "")
-    head = ("never succeeds", "successes", "level", "failures that agree")
-    return Grid(title, head, rows, tuple(filter(None, notes)))
+    head = ("never succeeds", "successes", "level", Column("failures that agree", "%"))
+    return Table(title, head, rows, tuple(filter(None, notes)))
 
 
-def check_grids(
+def check_tables(
     check: DomainCheck, tasks: Sequence[TaskResult] | None = None, without: Sequence[str] = ()
-) -> tuple[Grid, ...]:
+) -> tuple[Table, ...]:
     """A domain's check, task by task; with runs the tasks that always or never succeed."""
     rows = tuple(
         (
             task.id,
             task.difficulty,
             ", ".join([*task.kinds, *(["refusal"] if task.refusal else [])]),
-            str(task.goal_states),
-            str(task.writes),
+            task.goal_states,
+            task.writes,
             "  ".join(map(_caught, (task.omissions, task.additions, task.arguments))),
             "; ".join(task.problems) or "ok",
         )
@@ -161,16 +174,22 @@ def check_grids(
         *check.remarks,
     ]
     head = (
-        "task", "level", "kinds", "goals", "writes", "changes caught", "",
-    )  # fmt: skip
-    grids = [Grid(f"{check.name}: {check.title}", head, rows, tuple(notes))]
+        "task",
+        "level",
+        "kinds",
+        Column("goals", "i"),
+        Column("writes", "i"),
+        "changes caught",
+        "problems",
+    )
+    tables = [Table(f"{check.name}: {check.title}", head, rows, tuple(notes))]
     if tasks is not None:
-        grid = tasks_grid("Tasks that always or never succeed in the runs", tasks)
+        table = tasks_table("Tasks that always or never succeed in the runs", tasks)
         if without:
             note = f"tasks without a graded run: {', '.join(without)}"
-            grid = Grid(grid.title, grid.head, grid.rows, (*grid.notes, note))
-        grids.append(grid)
-    return tuple(grids)
+            table = replace(table, notes=(*table.notes, note))
+        tables.append(table)
+    return tuple(tables)
 
 
 def _caught(tried: Tried) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from usi.report.success import Grid
+from usi.report.tables import Table
 from usi.simulate.domains.folder import FolderDomain
 from usi.simulate.domains.tasks import GoalTask
 
@@ -34,7 +34,7 @@ def domain_data(domain: FolderDomain) -> dict[str, Any]:
     }
 
 
-def domain_grids(domain: FolderDomain) -> tuple[Grid, ...]:
+def domain_tables(domain: FolderDomain) -> tuple[Table, ...]:
     """Tasks, tools and rules."""
     tasks = tuple(
         (
@@ -53,11 +53,11 @@ def domain_grids(domain: FolderDomain) -> tuple[Grid, ...]:
     tables = ", ".join(f"{name} {len(t)}" for name, t in domain.database.tables.items())
     notes = (f"Tables: {tables}. Every episode takes place at {domain.definition.now}.",)
     return (
-        Grid(
+        Table(
             f"{domain.name}: {domain.title}", ("task", "level", "kinds", "requests"), tasks, notes
         ),
-        Grid("Tools", ("tool", "kind", "what it does"), tools),
-        Grid("Rules of the way", ("rule", "kind", "text"), rules),
+        Table("Tools", ("tool", "kind", "what it does"), tools),
+        Table("Rules of the way", ("rule", "kind", "text"), rules),
     )
 
 
@@ -89,7 +89,7 @@ def task_data(domain: FolderDomain, task: GoalTask) -> dict[str, Any]:
     }
 
 
-def task_grids(domain: FolderDomain, task: GoalTask) -> tuple[Grid, ...]:
+def task_tables(domain: FolderDomain, task: GoalTask) -> tuple[Table, ...]:
     """A task in tables."""
     data = task_data(domain, task)
     about = tuple(
@@ -109,7 +109,7 @@ def task_grids(domain: FolderDomain, task: GoalTask) -> tuple[Grid, ...]:
     )
     notes = (f"{len(data['goal_states'])} goal state(s).",)
     return (
-        Grid(f"Task {task.id}", ("", ""), about),
-        Grid("What the user can tell", ("datum", "value"), facts),
-        Grid("The oracle's calls", ("tool", "arguments", "kind"), calls, notes),
+        Table(f"Task {task.id}", ("field", "value"), about),
+        Table("What the user can tell", ("datum", "value"), facts),
+        Table("The oracle's calls", ("tool", "arguments", "kind"), calls, notes),
     )
