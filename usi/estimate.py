@@ -101,9 +101,7 @@ def written(value: float, form: str = "1", *, minus: str = "-") -> str:
     return text.replace("-", minus) + (" %" if form == "%" else "")
 
 
-def interval(
-    low: float | None, high: float | None, form: str = "1", *, minus: str = "-"
-) -> str:
+def interval(low: float | None, high: float | None, form: str = "1", *, minus: str = "-") -> str:
     """``[low, high]`` in a form of `written`, per cent without its sign; empty without bounds.
 
     >>> interval(0.061, 0.102, "%"), interval(None, 1.0)

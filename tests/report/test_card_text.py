@@ -12,7 +12,7 @@ from rich.console import Console
 
 from usi.report import card_text, html, markdown
 from usi.report.files import FORMS
-from usi.report.table import print_scorecard
+from usi.report.terminal import print_scorecard
 from usi.scoring.scorecard import Scorecard
 
 

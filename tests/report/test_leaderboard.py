@@ -17,8 +17,8 @@ from report.cards import HOSTILE
 from usi.decisions.compare import judged
 from usi.report import comparison_page as leaderboard_compare
 from usi.report import leaderboard
-from usi.report.comparison_tables import ranking_grids
-from usi.report.success import to_markdown
+from usi.report.comparison_tables import ranking_tables
+from usi.report.tables import to_markdown
 
 PAGES = {
     "rank": lambda: leaderboard.render(rankings()),
@@ -192,8 +192,8 @@ def test_the_axis_of_differences_is_even_and_wide_enough(
 
 
 def test_the_markdown_has_the_admissions() -> None:
-    text = to_markdown(ranking_grids(rankings("alpha")))
+    text = to_markdown(ranking_tables(rankings("alpha")))
     assert "## Admission records" in text
     assert "| alpha | PASS | tier B | 2026-10-31 | 2027-01-30 |" in text
     assert text.index("people") < text.index("alpha")
-    assert "<script>" not in to_markdown(ranking_grids(rankings()))
+    assert "<script>" not in to_markdown(ranking_tables(rankings()))

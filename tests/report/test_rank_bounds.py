@@ -12,14 +12,15 @@ from report.boards import rankings
 
 from usi.phantom import build_phantom
 from usi.report import leaderboard
-from usi.report.comparison_tables import ranking_grids
-from usi.report.success import plain, to_markdown
+from usi.report.as_json import plain
+from usi.report.comparison_tables import ranking_tables
+from usi.report.tables import to_markdown
 
 SHOWN = "90.5 [88.0, 91.8]"  # conversation of the first simulator: 2.5 below, 1.25 above
 
 
 def test_every_score_of_a_simulator_has_bounds_in_the_table() -> None:
-    grid = ranking_grids(rankings("alpha"))[0]
+    grid = ranking_tables(rankings("alpha"))[0]
     rows = {row[2]: row[3:] for row in grid.rows}
     assert rows["alpha"][0] == "91.2 [88.0, 95.7]"
     assert rows["alpha"][1] == SHOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from usi.audit.audit import POWER, Audit, blockers
 from usi.audit.gauntlet import REFUSED, TIERS, Admission
-from usi.report.tables import Column, Table
+from usi.report.tables import Column, Entry, Table
 
 _SYNTHETIC = "The corpus is synthetic: this says nothing about people."
 
@@ -54,13 +54,18 @@ def audit_tables(found: Audit) -> tuple[Table, ...]:
         )
         for row in found.rows
     )
-    head = ("simulator", "what it does", *(f"tier {t}" for t in TIERS), Column("USI-R", "1"))
+    head: tuple[Column | str, ...] = (
+        "simulator",
+        "what it does",
+        *(f"tier {t}" for t in TIERS),
+        Column("USI-R", "1"),
+    )
     head += ("stopped by",)
     notes = [headline(found), size_line(found), *found.notes]
     if found.synthetic:
         notes.insert(0, _SYNTHETIC)
     notes.append("Cells of a tier: draws that PASS / are INCONCLUSIVE / FAIL.")
-    sizes = tuple(
+    sizes: tuple[tuple[Entry, ...], ...] = tuple(
         (size.design, size.draws, *(size.passes[letter] for letter in TIERS))
         for size in found.sizes
     )

@@ -56,7 +56,7 @@ def list_(
     Example:
       usi domain list
     """
-    from usi.report.tables import Table
+    from usi.report.tables import Column, Table
     from usi.simulate.domains import domain_names, load_domain
 
     found = [load_domain(name) for name in domain_names()]
@@ -116,7 +116,7 @@ def difficulty(
     Example:
       usi domain difficulty service_desk -o difficulty.json
     """
-    from usi.report.tables import Table
+    from usi.report.tables import Column, Table
     from usi.simulate.domains import load_domain
     from usi.simulate.protocol import EXPECTED_SUCCESS
 

@@ -250,7 +250,7 @@ def write(done: Scored, request: Request, *, quiet: bool = True) -> list[Path]:
 def deliver(done: Scored, request: Request, *, show: str, quiet: bool) -> None:
     """Write the files, then print."""
     from usi.cli.console import console, note, out, printed
-    from usi.report.table import print_scorecard
+    from usi.report.terminal import print_scorecard
 
     written = write(done, request, quiet=quiet)
     choice = printed(show)

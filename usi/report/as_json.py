@@ -29,4 +29,3 @@ def to_json(value: Any) -> str:
     return json.dumps(
         {"usi_version": __version__, **plain(value)}, indent=2, ensure_ascii=False
     ) + ("\n")
-

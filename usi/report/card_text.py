@@ -101,8 +101,9 @@ def _lines(side: SimulatorCard) -> Iterator[str]:
     for wire in side.tripwires:
         if wire.alarm:
             yield (
-                f"TRIPWIRE {name_of(wire.feature)}: in {wire.simulator_hits} of {wire.simulator_sessions} "
-                f"sessions, people in {wire.human_hits} of {wire.human_sessions}"
+                f"TRIPWIRE {name_of(wire.feature)}: in {wire.simulator_hits} of "
+                f"{wire.simulator_sessions} sessions, people in {wire.human_hits} of "
+                f"{wire.human_sessions}"
             )
     yield from _told_apart(side)
     if side.blind is not None:

@@ -9,10 +9,10 @@ from markupsafe import Markup
 from usi._version import __version__
 from usi.decisions.compare import Difference
 from usi.decisions.tables import Comparison
+from usi.report.as_json import plain
 from usi.report.figures import inline
 from usi.report.html.document import Docs
 from usi.report.html.page import fill
-from usi.report.as_json import plain
 from usi.report.text import printable
 
 _SCORES = ("index", "component")

@@ -86,7 +86,7 @@ def _expiry(as_of: str | None) -> tuple[str, ...]:
 
 
 def _board(board: Leaderboard, more: tuple[str, ...]) -> Table:
-    head = (
+    head: tuple[Column | str, ...] = (
         "name",
         Column("rank", "i"),
         Column("tie group", "i"),

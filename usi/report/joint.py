@@ -5,34 +5,32 @@ from __future__ import annotations
 import json
 
 from usi._version import __version__
-from usi.estimate import Estimate
 from usi.logs.joint import UNSAID, Joint
 from usi.report import card_text
-from usi.report.text import markdown, markdown_table
+from usi.report.tables import Column, Entry, Table, markdown_lines
+from usi.report.text import markdown
 from usi.scoring.scorecard import COMPONENTS, Scorecard, SimulatorCard
 
 SHOWN = 15
 """Pairs of features in the Markdown; the JSON has all."""
 
 
-def _figure(part: Estimate | None, digits: int = 1) -> str:
-    if part is None or part.value is None:
-        return f"not assessed: {part.reason}" if part is not None and part.reason else "-"
-    return card_text.number(part, digits)
-
-
-def _rows(
+def _scores(
     chat: Scorecard, log: Scorecard, one: SimulatorCard, other: SimulatorCard
-) -> list[tuple[str, str, str, str]]:
-    found = []
-    for name in (*COMPONENTS, "index"):
-        a, b = (c.index if name == "index" else c.components.get(name) for c in (one, other))
-        if name == "index":
-            words = tuple(card_text.index_label(c.index) for c in (one, other))
-        else:
-            words = tuple(card_text.component_title(card, name) for card in (chat, log))
-        found.append((words[0], _figure(a), words[1], _figure(b)))
-    return found
+) -> tuple[tuple[Entry, ...], ...]:
+    rows: list[tuple[Entry, ...]] = [
+        (
+            card_text.index_label(one.index),
+            one.index,
+            card_text.index_label(other.index),
+            other.index,
+        )
+    ]
+    for name in COMPONENTS:
+        a, b = (card.components.get(name) for card in (one, other))
+        words = tuple(card_text.component_title(card, name) for card in (chat, log))
+        rows.append((words[0], a, words[1], b))
+    return tuple(rows)
 
 
 def to_markdown(
@@ -49,9 +47,10 @@ def to_markdown(
         "ranked with each other.",
         "",
     ]
-    rows = [[markdown(cell) for cell in row] for row in _rows(chat, log, one, other)]
+    score = Column("score", "1", why=True)
+    columns = ("conversations", score, "log", score)
     lines += [
-        *markdown_table(("conversations", "", "log", ""), rows),
+        *markdown_lines(Table("", columns, _scores(chat, log, one, other))),
         "",
         "## Case by case",
         "",
@@ -61,13 +60,9 @@ def to_markdown(
         "",
     ]
     known = [pair for pair in found.pairs if pair.correlation.value is not None]
-    lines += markdown_table(
-        ("chat feature", "log feature", "correlation", "cases"),
-        [
-            (pair.chat, pair.log, _figure(pair.correlation, 2), f"{pair.correlation.n:,}")
-            for pair in known[:SHOWN]
-        ],
-    )
+    pairs = tuple((p.chat, p.log, p.correlation, p.correlation.n) for p in known[:SHOWN])
+    names = ("chat feature", "log feature", Column("correlation", "2"), Column("cases", "i"))
+    lines += markdown_lines(Table("", names, pairs))
     more = len(known) - SHOWN
     rest = len(found.pairs) - len(known)
     lines += ["", f"{max(0, more)} weaker pairs are in the JSON; {rest} can't be assessed.", ""]

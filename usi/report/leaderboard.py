@@ -8,11 +8,11 @@ from markupsafe import Markup
 
 from usi._version import __version__
 from usi.decisions.tables import Leaderboard, Rankings
+from usi.report.as_json import plain
 from usi.report.figures.inline import draw
 from usi.report.figures.model import Intervals, Row, mark
 from usi.report.html.document import Docs, step
 from usi.report.html.page import fill
-from usi.report.as_json import plain
 from usi.report.text import printable
 from usi.scoring.robust.terms import PARTS
 

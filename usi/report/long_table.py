@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from usi.decisions.verdict import Verdict
 from usi.report import card_text
 from usi.report.html.summary import Summary, summarise
+from usi.report.tables import csv_text
 from usi.scoring.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
 HEAD = (
@@ -20,13 +19,11 @@ HEAD = (
 def render(card: Scorecard, verdict: Verdict | None = None) -> str:
     """CSV text with a header; empty cells stand for what is not there."""
     summary = summarise(card)
-    out = io.StringIO()
-    table = csv.DictWriter(out, HEAD, lineterminator="\n")
-    table.writeheader()
+    rows: list[dict[str, Any]] = []
     for side in card_text.sides(card)[1:]:
         if isinstance(side, SimulatorCard):
-            table.writerows(_rows(card, side, summary, verdict))
-    return out.getvalue()
+            rows += _rows(card, side, summary, verdict)
+    return csv_text(HEAD, ([row.get(name) for name in HEAD] for row in rows))
 
 
 def _rows(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from usi.decisions.verdict import SimulatorVerdict, Verdict
+from usi.estimate import written
 from usi.report import card_text
-from usi.report.html.document import codes_of, interval, unit_of, written
+from usi.report.html.document import codes_of, unit_of
 from usi.report.html.summary import Part, Summary, summarise
+from usi.report.names import name_of
+from usi.report.tables import NOTHING, Cell, Column, Entry, Table, estimated, markdown_lines
 from usi.report.text import markdown as esc
-from usi.report.text import markdown_table
 from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
 
@@ -54,46 +56,35 @@ def render(card: Scorecard, verdict: Verdict | None = None) -> str:
 
 def _scores(card: Scorecard) -> list[str]:
     """Every side with its components and counts, and how to read them."""
-    rows = card_text.rows(card)
-    body = [
-        [f"**{esc(row.name)}**" if row.is_human else esc(row.name)]
-        + [esc(cell) for cell in card_text.cells(row, rows)]
-        for row in rows
-    ]
-    table = markdown_table(["name", *card_text.head(rows)], body)
-    return [*table, "", *(f"{esc(line)}  " for line in card_text.reading(card_text.sides(card)))]
-
-
-def _with_bounds(value: object, code: str) -> str:
-    data = value.model_dump() if hasattr(value, "model_dump") else None
-    if not isinstance(data, dict) or data["value"] is None:
-        return "–"
-    limits = interval(data, code)
-    spread = f" ± {written(data['sd'], code)}" if not limits and data.get("sd") else ""
-    return " ".join(filter(None, (written(data["value"], code), limits))) + spread
+    reading = card_text.reading(card_text.sides(card))
+    return [*markdown_lines(card_text.scores_table(card)), "", *(f"{esc(x)}  " for x in reading)]
 
 
 def _overview(card: Scorecard, summary: Summary, verdict: Verdict | None) -> list[str]:
     judged = {} if verdict is None else {part.name: part.verdict for part in verdict.simulators}
     labels = {card_text.index_label(s.index) for s in card.simulators if s.index.ok} or {"index"}
-    head = ["simulator", "verdict", " and ".join(sorted(labels)), "ceiling", "furthest"]
-    head += ["success against people"]
-    rows = [
-        [f"**{esc(card.human.name)}**", "", _with_bounds(card.human.index, "1"), "", "", ""],
-    ]
+    columns = (
+        "simulator",
+        "verdict",
+        Column(" and ".join(sorted(labels)), "1"),
+        Column("ceiling", "1"),
+        f"furthest from {card_text.yardstick(card)}",
+        Column("success gap (percentage points)", "pp"),
+    )
+    rows: list[tuple[Entry, ...]] = [(card.human.name, "", card.human.index, "", "", "")]
     for part in summary.simulators:
         side = card.simulators[part.at]
         rows.append(
-            [
-                esc(part.name),
+            (
+                part.name,
                 judged.get(part.name, "not gated"),
-                _with_bounds(side.index, "1"),
-                written(side.index.ceiling_at_n, "1"),
-                esc((part.furthest or "–").replace("_", " ")),
-                _with_bounds(side.success_gap, "pp") if side.success_gap else "–",
-            ]
+                side.index,
+                side.index.ceiling_at_n,
+                None if part.furthest is None else name_of(part.furthest),
+                side.success_gap,
+            )
         )
-    return markdown_table(head, rows)
+    return markdown_lines(Table("", columns, tuple(rows), strong=(0,)))
 
 
 def _simulator(
@@ -113,7 +104,9 @@ def _simulator(
         lines += ["", *_folded("Gaps whose bounds leave out 0", [f"1. {gap}" for gap in gaps])]
     features = side.features | side.style
     if features:
-        lines += ["", *_folded("All features", _all_features(features))]
+        rows = tuple(_feature(name, feature) for name, feature in features.items())
+        table = markdown_lines(Table("", _FEATURES, rows))
+        lines += ["", *_folded("All features", table)]
     return lines
 
 
@@ -122,21 +115,18 @@ def _folded(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _components(card: Scorecard, side: SimulatorCard) -> list[str]:
-    def row(name: str, own: Component, people: Component | None) -> list[str]:
-        found = [name, _with_bounds(own, "1"), _with_bounds(people, "1")]
-        return [*found, written(own.ceiling_at_n, "1"), written(own.floor, "1")]
-
-    rows = [row(card_text.index_label(side.index), side.index, card.human.index)]
-    rows += [
-        row(
-            card_text.component_title(card, name),
-            side.components[name],
-            card.human.components.get(name),
-        )
+    people = card.human
+    parts: list[tuple[str, Component, Component | None]] = [
+        (card_text.index_label(side.index), side.index, people.index)
+    ]
+    parts += [
+        (card_text.component_title(card, name), side.components[name], people.components.get(name))
         for name in COMPONENTS
         if name in side.components
     ]
-    return markdown_table(["part", "simulator", "people", "perfect", "degenerate"], rows)
+    numbers = ("simulator", card_text.yardstick(card), "perfect simulator", "degenerate user")
+    rows = tuple((name, own, ref, own.ceiling_at_n, own.floor) for name, own, ref in parts)
+    return markdown_lines(Table("", ("part", *(Column(name, "1") for name in numbers)), rows))
 
 
 def _most_lost(side: SimulatorCard, part: Part) -> list[str]:
@@ -146,53 +136,61 @@ def _most_lost(side: SimulatorCard, part: Part) -> list[str]:
         feature = side.features[item.name]
         code, difference = codes_of(feature.unit)
         rows.append(
-            [
-                esc(item.name.replace("_", " ")),
-                written(item.points, "1"),
-                written(feature.human.value, code),
-                written(feature.simulator.value, code),
-                _with_bounds(feature.gap, difference),
-                esc(unit_of(feature.unit)),
-            ]
+            (
+                name_of(item.name),
+                item.points,
+                Cell(feature.human.value, code),
+                Cell(feature.simulator.value, code),
+                Cell(feature.gap, difference),
+                unit_of(feature.unit),
+            )
         )
-    return markdown_table(["feature", "points lost", "people", "simulator", "gap", "unit"], rows)
+    numbers = ("points lost", "people", "simulator", "gap")
+    columns: tuple[Column | str, ...] = (
+        "feature",
+        *(Column(name, "1") for name in numbers),
+        "unit",
+    )
+    return markdown_lines(Table("", columns, tuple(rows)))
 
 
 def _gap(side: SimulatorCard, name: str) -> str:
     feature: FeatureScore = side.features[name]
     code, difference = codes_of(feature.unit)
-    human, own = (written(v.value, code) for v in (feature.human, feature.simulator))
+    human, own = (_alone(v.value, code) for v in (feature.human, feature.simulator))
+    gap = NOTHING if feature.gap is None else estimated(feature.gap, difference)
     share = " percentage points" if code == "%" else ""
     return (
-        f"**{esc(name.replace('_', ' '))}** ({esc(unit_of(feature.unit))}): people {human}, "
-        f"{esc(side.name)} {own}, {_with_bounds(feature.gap, difference)}{share}"
+        f"**{esc(name_of(name))}** ({esc(unit_of(feature.unit))}): people {human}, "
+        f"{esc(side.name)} {own}, gap {gap}{share}"
     )
 
 
-def _all_features(features: Mapping[str, FeatureScore]) -> list[str]:
-    head = ["feature", "dimension", "reference", "simulator", "score"]
-    return markdown_table(head, [_feature(name, part) for name, part in features.items()])
+def _alone(value: float | None, code: str) -> str:
+    return NOTHING if value is None else written(value, code)
 
 
-def _feature(name: str, part: FeatureScore) -> list[str]:
-    score = card_text.number(part.score) if part.scored else "reported only"
+_FEATURES = (
+    "feature",
+    "identifier",
+    "dimension",
+    Column("reference", "3"),
+    Column("simulator", "3"),
+    Column("score", "1"),
+)
+
+
+def _feature(name: str, part: FeatureScore) -> tuple[Entry, ...]:
+    score: Entry = part.score if part.scored else "reported only"
     if part.note:
         why = f" ({part.score.reason})" if part.score.reason else ""
-        score = esc(f"reported only: {part.note}{why}")
-    return [
-        esc(name),
-        esc(part.dimension),
-        card_text.number(part.human, 3),
-        card_text.number(part.simulator, 3),
-        score,
-    ]
+        score = f"reported only: {part.note}{why}"
+    return (name_of(name), name, part.dimension, part.human, part.simulator, score)
 
 
 def _inputs(card: Scorecard) -> list[str]:
     if not card.inputs:
         return []
-    rows = [
-        [esc(f.role), esc(f.name), esc(f.layout), f"{f.sessions:,}", f"`{f.content_digest[:12]}`"]
-        for f in card.inputs
-    ]
-    return ["", *markdown_table(["role", "file", "layout", "sessions", "content digest"], rows)]
+    columns = ("role", "file", "layout", Column("sessions", "i"), "content digest")
+    rows = tuple((f.role, f.name, f.layout, f.sessions, f.content_digest[:12]) for f in card.inputs)
+    return ["", *markdown_lines(Table("", columns, rows))]

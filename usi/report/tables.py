@@ -426,9 +426,9 @@ def to_html(
     )
     title = printable(table.title)
     caption = Markup("<caption>{}</caption>").format(title) if bare else Markup("")
-    made = Markup(
-        "<table{}>{}<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>"
-    ).format(attributes, caption, head, body)
+    made = Markup("<table{}>{}<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>").format(
+        attributes, caption, head, body
+    )
     if bare:
         below = (Markup("<p>{}</p>").format(printable(note)) for note in table.notes)
         return made + Markup("").join(below)

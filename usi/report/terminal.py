@@ -17,7 +17,9 @@ def print_scorecard(card: Scorecard, console: Console) -> None:
     """Print the table and below it everything a reader must know to read it."""
     from rich.text import Text
 
-    print_fitting(card_text.scores_table(card), console, narrow=card_text.scores_table(card, apart=True))
+    print_fitting(
+        card_text.scores_table(card), console, narrow=card_text.scores_table(card, apart=True)
+    )
     reading = ("How to read the table", card_text.reading(card_text.sides(card)))
     for title, lines in (*card_text.sections(card), reading):
         console.print(Text(title, style="bold"))

@@ -7,7 +7,6 @@ the terminal, of Markdown or of HTML (the page's templates escape by themselves)
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from html import escape
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~#!])")
@@ -36,13 +35,3 @@ def markdown(text: str) -> str:
     'a\\|b &lt;img&gt;'
     """
     return _MARKDOWN.sub(r"\\\1", escape(printable(text), quote=False))
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a Markdown table: the first column left, the others right; cells as they are.
-
-    >>> markdown_table(("name", "n"), [("a", "1")])
-    ['| name | n |', '| --- | ---: |', '| a | 1 |']
-    """
-    rule = ["---", *("---:" for _ in head[1:])]
-    return [f"| {' | '.join(row)} |" for row in (head, rule, *rows)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from usi.decisions.verdict import Check, SimulatorVerdict, Verdict
+from usi.decisions.verdict import SimulatorVerdict, Verdict
+from usi.report.names import name_of
+from usi.report.tables import Table, markdown_lines
 from usi.report.text import markdown as esc
 
 MARKER = "<!-- usi-verdict -->"
@@ -10,8 +12,8 @@ MARKER = "<!-- usi-verdict -->"
 _ALERT = {"PASS": "NOTE", "FAIL": "CAUTION", "INCONCLUSIVE": "WARNING"}
 _STATE = {
     "pass": "pass",
-    "fail": "**FAIL**",
-    "inconclusive": "**open**",
+    "fail": "FAIL",
+    "inconclusive": "open",
     "warning": "warning",
     "not_asked": "not asked",
 }
@@ -34,7 +36,7 @@ def render(verdict: Verdict) -> str:
     lines += [""]
     facts = [
         ("exit code", str(verdict.exit_code)),
-        ("why this code", verdict.exit_code_note.text if verdict.exit_code_note else ""),
+        ("reason for this code", verdict.exit_code_note.text if verdict.exit_code_note else ""),
         ("decided by", ", ".join(verdict.decided_by)),
         ("criteria", f"{verdict.criteria_label} ({verdict.criteria_fingerprint})"),
         ("profile", verdict.profile),
@@ -56,12 +58,10 @@ def render(verdict: Verdict) -> str:
 
 def _simulator(part: SimulatorVerdict) -> list[str]:
     lines = [f"## {esc(part.name)}: {part.verdict}", ""]
-    lines += ["| | asked | found |", "|---|---|---|"]
-    lines += [_row(check) for check in part.checks]
+    rows = tuple(
+        (name_of(check.id), _STATE[check.state], check.rule, check.message) for check in part.checks
+    )
+    lines += markdown_lines(Table("", ("check", "state", "asked", "found"), rows))
     if part.context:
         lines += ["", *(f"- {esc(line.text)}" for line in part.context)]
     return lines
-
-
-def _row(check: Check) -> str:
-    return f"| {_STATE[check.state]} | {esc(check.rule)} | {esc(check.message)} |"

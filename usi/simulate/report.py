@@ -23,8 +23,7 @@ def results_tables(found: Sequence[Results]) -> tuple[Table, ...]:
         "cost",
     )
     rows = tuple(
-        (r.simulator, f"{r.graded} of {r.sessions}", r.reward, r.way.hidden, _usd(r))
-        for r in found
+        (r.simulator, f"{r.graded} of {r.sessions}", r.reward, r.way.hidden, _usd(r)) for r in found
     )
     notes = []
     if len({r.agents for r in found}) > 1:

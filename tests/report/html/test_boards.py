@@ -16,7 +16,7 @@ from report.html.walk import read
 
 from usi.report import comparison_page as leaderboard_compare
 from usi.report import leaderboard
-from usi.report.success import plain
+from usi.report.as_json import plain
 
 SERIOUS = ("serious", "critical")
 HANDMADE = {

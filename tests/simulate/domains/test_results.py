@@ -15,10 +15,10 @@ from lockers import call, say
 from usi.errors import NotScorable
 from usi.loading import open_sessions, write_usi_jsonl
 from usi.records import Outcome, Session
-from usi.report.success import to_markdown
+from usi.report.tables import to_markdown
 from usi.simulate.domains import FolderDomain
 from usi.simulate.domains.oracle import converse
-from usi.simulate.report import results_grids
+from usi.simulate.report import results_tables
 from usi.simulate.results import Results, read_results, results_of, task_runs
 
 
@@ -227,8 +227,8 @@ def test_different_agents_are_said_and_questions_answered() -> None:
         ] + [session("b", n, 0.0, agent=agent, meta=rules()) for n in (1, 2, 3)]
         return results_of(sessions, label=label, ks=(1,))
 
-    same = to_markdown(results_grids([one("x", "g@1"), one("y", "g@1")]))
-    other = to_markdown(results_grids([one("x", "g@1"), one("y", "g@2")]))
+    same = to_markdown(results_tables([one("x", "g@1"), one("y", "g@1")]))
+    other = to_markdown(results_tables([one("x", "g@1"), one("y", "g@2")]))
     warning = "different agents"
     assert warning in other
     assert warning not in same

@@ -15,37 +15,29 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from usi.estimate import MINUS, interval, written
+from usi.report.tables import breakable, marked, numbers_html
 from usi.report.text import printable
 
-MINUS = "\N{MINUS SIGN}"
 NONE = "–"
 """What stands where a value is null."""
 
 
-def _typographic_minus(text: str) -> str:
-    if float(text.replace(",", "")) == 0:
-        return text.lstrip("+-")
-    return text.replace("-", MINUS)
-
-
-def written(value: Any, code: str) -> str:
-    """Write a value.
+def shown(value: Any, code: str) -> str:
+    """Write a value of the JSON as the page does.
 
     Parameters
     ----------
     value
         A number, a text, or ``None``.
     code
-        ``s`` text; ``i`` whole number with commas; ``0`` to ``4`` so many decimals; ``%`` a
-        share as per cent with one decimal; a leading ``+`` writes the sign; ``pp`` a signed
-        share as percentage points, ``pu`` an unsigned one; ``p`` a p-value; ``y`` yes or no;
-        ``n`` how many a list holds; ``m`` how many more a need asks for: its amount without
-        what is there now.
+        A form of `usi.estimate.written`, or: ``s`` text; ``y`` yes or no; ``n`` how many a list
+        holds; ``m`` how many more a need asks for: its amount without what is there now.
 
     Examples
     --------
-    >>> written(0.0816, "%"), written(-0.2348, "pp"), written(71.26, "1"), written(0.0004, "p")
-    ('8.2 %', '−23.5', '71.3', '< 0.001')
+    >>> shown(0.0816, "%"), shown(None, "1"), shown(True, "y")
+    ('8.2 %', '–', 'yes')
     """
     if value is None:
         return NONE
@@ -57,29 +49,7 @@ def written(value: Any, code: str) -> str:
         return f"{value['amount'] - value['now']:,}"
     if code == "y":
         return "yes" if value else "no"
-    if code == "i":
-        return _typographic_minus(f"{round(value):,}")
-    if code == "%":
-        return _typographic_minus(f"{100 * value:.1f}") + " %"
-    if code == "pp":
-        return _typographic_minus(f"{100 * value:+.1f}")
-    if code == "pu":
-        return _typographic_minus(f"{100 * value:.1f}")
-    if code == "p":
-        return "< 0.001" if value < 0.001 else f"{value:.3f}"
-    sign = "+" if code.startswith("+") else ""
-    return _typographic_minus(f"{value:{sign}.{int(code.lstrip('+'))}f}")
-
-
-def interval(estimate: Any, code: str) -> str:
-    """``[low, high]`` of an estimate (the sign of per cent stands with the value alone)."""
-    if not isinstance(estimate, Mapping):
-        return ""
-    low, high = estimate.get("low"), estimate.get("high")
-    if low is None or high is None:
-        return ""
-    ends = (written(end, code).removesuffix(" %") for end in (low, high))
-    return f"[{', '.join(ends)}]"
+    return written(value, code, minus=MINUS)
 
 
 def codes_of(unit: str) -> tuple[str, str]:
@@ -122,12 +92,12 @@ class Docs:
 
     def show(self, pointer: Pointer, code: str = "1") -> Markup:
         """The value, marked with its format and its place."""
-        text = written(self.get(pointer), code)
-        return marked(pointer, code, broken(text) if code == "s" else Markup(text))
+        text = shown(self.get(pointer), code)
+        return marked(pointer, code, breakable(text) if code == "s" else Markup(text))
 
     def cell(self, tag: str, pointer: Pointer, code: str) -> Markup:
         """A cell of a long table, whose own element carries the place."""
-        text = Markup(escape(printable(written(self.get(pointer), code))))
+        text = Markup(escape(printable(shown(self.get(pointer), code))))
         scope = Markup(" scope=row") if tag == "th" else Markup("")
         return Markup('<{}{} data-p="{} {}">{}').format(Markup(tag), scope, code, pointer, text)
 
@@ -137,33 +107,20 @@ class Docs:
 
     def bounds(self, pointer: Pointer, code: str = "1") -> Markup:
         """``[low, high]`` of an estimate; nothing where it has no bounds."""
-        text = interval(self.get(pointer), code)
-        return marked(pointer, f"b{code}", Markup(text), kind="bounds") if text else Markup("")
+        found = self.get(pointer)
+        if not isinstance(found, Mapping):
+            return Markup("")
+        text = interval(found.get("low"), found.get("high"), code, minus=MINUS)
+        return marked(pointer, f"b{code}", Markup(text), css="bounds") if text else Markup("")
 
     def estimate(self, pointer: Pointer, code: str = "1", *, spread: bool = True) -> Markup:
         """Value with its bounds; or the status of a value that is not there."""
         found = self.get(pointer)
         if not isinstance(found, Mapping) or found.get("value") is None:
             status = found.get("status") if isinstance(found, Mapping) else None
-            return Markup('<span class="none">{}</span>').format(spaced(status or NONE))
-        value = self.show(f"{pointer}/value", code)
-        if not spread:
-            return value
-        if found.get("low") is None and found.get("sd") is not None:
-            return Markup('{} <span class="bounds">± {}</span>').format(
-                value, self.show(f"{pointer}/sd", code)
-            )
-        limits = interval(found, code)
-        if not limits:
-            return value
-        text = Markup("{} <i>{}</i>").format(written(found["value"], code), limits)
-        return marked(pointer, f"e{code}", text)
-
-
-def marked(pointer: Pointer, code: str, text: Markup, *, kind: str = "") -> Markup:
-    """Markup that says where a text comes from: ``data-p="CODE PLACE"``."""
-    css = Markup(' class="{}"').format(kind) if kind else ""
-    return Markup('<span{} data-p="{} {}">{}</span>').format(css, code, pointer, text)
+            return Markup('<span class="none">{}</span>').format((status or NONE).replace("_", " "))
+        value, low, high, sd = (found.get(key) for key in ("value", "low", "high", "sd"))
+        return numbers_html(value, low, high, sd, code, at=pointer, brief=not spread)
 
 
 def step(key: str | int) -> str:
@@ -173,21 +130,6 @@ def step(key: str | int) -> str:
     'a~1b~0c'
     """
     return str(key).replace("~", "~0").replace("/", "~1")
-
-
-def broken(name: str) -> Markup:
-    """A text that may break at its underscores on a phone."""
-    parts = [escape(printable(part, newlines=True)) for part in name.split("_")]
-    return Markup("_<wbr>").join(parts)
-
-
-def spaced(name: str) -> str:
-    """A feature's name as words.
-
-    >>> spaced("short_turn")
-    'short turn'
-    """
-    return printable(name.replace("_", " "))
 
 
 _BASE = re.compile(r'<(tr|li|div|ol)\b[^>]* data-b="([^"]*)".*?</\1>', re.DOTALL)

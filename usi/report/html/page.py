@@ -13,10 +13,11 @@ from markupsafe import Markup
 
 from usi.decisions.verdict import Verdict
 from usi.report import card_text
-from usi.report.html.document import Docs, broken, shortened, spaced, step
+from usi.report.html.document import Docs, shortened, step
 from usi.report.html.sections import components, examples, gaps, limits, overview, verdict
 from usi.report.html.source import One, Source, every
 from usi.report.html.summary import Summary, summarise, to_dict
+from usi.report.names import name_of
 from usi.report.report_data import Beside, text_refused
 from usi.report.text import printable
 from usi.scoring.profiles import Wording, wording_of
@@ -140,7 +141,7 @@ def _environment() -> Any:
         keep_trailing_newline=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    environment.filters |= {"broken": broken, "spaced": spaced, "step": step}
+    environment.filters |= {"spaced": name_of, "step": step}
     return environment
 
 

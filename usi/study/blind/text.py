@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from usi.estimate import Estimate, with_bounds
 from usi.report.card_text import practitioners
-from usi.report.text import printable
+from usi.report.tables import Column, Table, markdown_lines, shown
+from usi.report.text import markdown, printable
 from usi.study.blind.results import BlindCard
 
 
@@ -12,36 +12,23 @@ def markdown_of(card: BlindCard) -> str:
     """The whole result, for people."""
     synthetic = "SYNTHETIC: scripts or synthetic people took part.\n\n" if card.synthetic else ""
     lines = [
-        f"# Blind check: {_plain(card.title)}",
+        f"# Blind check: {markdown(_line(card.title))}",
         "",
         f"{synthetic}{_first_up(practitioners(card.auc))}.",
         "",
         f"{card.raters} raters, {card.sessions} sessions, {card.ratings} ratings "
         f"({card.incomplete} not given). Agreement of the verdicts (Krippendorff's alpha): "
-        f"{_value(card.agreement)}. People were called programs in "
-        f"{_value(card.people_called_program)} of their ratings.",
+        f"{shown(card.agreement, '2')}. People were called programs in "
+        f"{shown(card.people_called_program, '2')} of their ratings.",
         "",
-        f"| simulator | AUC | called a program | realism (people: {_value(card.people_realism)}) |",
-        "|---|---|---|---|",
-        *(
-            f"| {_plain(s.name)} | {_value(s.auc)} | {_value(s.called_program)} "
-            f"| {_value(s.realism)} |"
-            for s in card.simulators
-        ),
+        *markdown_lines(_simulators(card)),
         "",
-        "| experience | raters | AUC |",
-        "|---|---|---|",
-        *(f"| {_plain(g.experience)} | {g.raters} | {_value(g.auc)} |" for g in card.experience),
+        *markdown_lines(_experience(card)),
         "",
     ]
     if card.marked:
         lines += [
-            "| marked by | simulator | turn that gave it away |",
-            "|---|---|---|",
-            *(
-                f"| {m.marks} of {m.ratings} | {_plain(m.simulator)} | {_plain(m.text)} |"
-                for m in card.marked
-            ),
+            *markdown_lines(_marked(card)),
             "",
         ]
     lines += [
@@ -55,16 +42,36 @@ def markdown_of(card: BlindCard) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _value(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return f"not assessed ({estimate.reason})"
-    return with_bounds(estimate.value, estimate.low, estimate.high, 2)
+def _simulators(card: BlindCard) -> Table:
+    realism = f"realism (people: {shown(card.people_realism, '2')})"
+    names = ("AUC", "called a program", realism)
+    return Table(
+        "",
+        ("simulator", *(Column(name, "2", why=True) for name in names)),
+        tuple((_line(s.name), s.auc, s.called_program, s.realism) for s in card.simulators),
+    )
 
 
-def _plain(text: str) -> str:
-    """Text from outside in a cell: one line, marks without effect."""
-    line = " ".join(printable(text).split())
-    return "".join(f"\\{char}" if char in "\\`*_[]<>|" else char for char in line)
+def _experience(card: BlindCard) -> Table:
+    columns = ("experience", Column("raters", "i"), Column("AUC", "2", why=True))
+    return Table(
+        "", columns, tuple((_line(g.experience), g.raters, g.auc) for g in card.experience)
+    )
+
+
+def _marked(card: BlindCard) -> Table:
+    return Table(
+        "",
+        ("marked by", "simulator", "turn that gave it away"),
+        tuple(
+            (f"{m.marks} of {m.ratings}", _line(m.simulator), _line(m.text)) for m in card.marked
+        ),
+    )
+
+
+def _line(text: str) -> str:
+    """Text from outside in one line."""
+    return " ".join(printable(text).split())
 
 
 def _first_up(text: str) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from usi.diagnose.evidence_files import EvidenceTurn, Message, Transcript
-from usi.report.html.document import Docs, codes_of, spaced, step
+from usi.report.html.document import Docs, codes_of, step
 from usi.report.html.source import One
+from usi.report.names import name_of
 from usi.report.text import printable
 
 
@@ -107,7 +108,7 @@ def _session(
             {
                 "role": message.role,
                 "turn": f"{pointer}/messages/{k}/turn" if message.turn else None,
-                "marks": [spaced(mark) for mark in message.marks],
+                "marks": [name_of(mark) for mark in message.marks],
                 "note": message.note,
                 "text": marked(docs, f"{pointer}/messages/{k}", message)
                 if message.text.strip()
