@@ -127,7 +127,9 @@ class GateVerdict(Verdict):
         )
         title = f"{self.verdict} ({self.criteria_label})"
         head = ("simulator", "check", "state", "found")
-        return to_html(Table(title, head, rows, tuple(reason.text for reason in self.reasons)), bare=True)
+        return to_html(
+            Table(title, head, rows, tuple(reason.text for reason in self.reasons)), bare=True
+        )
 
     def to_pandas(self) -> pd.DataFrame:
         """One row a check; ``found`` is the code of what was found, ``message`` says it."""

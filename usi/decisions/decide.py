@@ -35,9 +35,9 @@ from usi.errors import UsageError, unknown_name
 from usi.estimate import Estimate, with_bounds
 from usi.reasons import (
     DECIDES_NOTHING,
+    HUMAN_BATCHES_SCORE,
     MIX_DECIDES_NOTHING,
     OF_SIMULATOR,
-    HUMAN_BATCHES_SCORE,
     PERFECT_WOULD_SCORE,
     REFERENCE_IS_OUTPUT,
     SEVERAL_CANDIDATES,

@@ -119,8 +119,8 @@ class Docs:
         if not isinstance(found, Mapping) or found.get("value") is None:
             status = found.get("status") if isinstance(found, Mapping) else None
             return Markup('<span class="none">{}</span>').format((status or NONE).replace("_", " "))
-        value, low, high, sd = (found.get(key) for key in ("value", "low", "high", "sd"))
-        return numbers_html(value, low, high, sd, code, at=pointer, brief=not spread)
+        low, high, sd = (found.get(key) for key in ("low", "high", "sd"))
+        return numbers_html(found["value"], low, high, sd, code, at=pointer, brief=not spread)
 
 
 def step(key: str | int) -> str:
