@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from usi.decisions.verdict import SimulatorVerdict, Verdict
-from usi.estimate import written
-from usi.report import card_text
+from usi.report import card_text, gaps
 from usi.report.html.document import codes_of, unit_of
-from usi.report.html.summary import Part, Summary, summarise
+from usi.report.html.summary import Part, Summary, furthest_of, summarise
 from usi.report.names import name_of
-from usi.report.tables import NOTHING, Cell, Column, Entry, Table, estimated, markdown_lines
+from usi.report.tables import Cell, Column, Entry, Table, markdown_lines
 from usi.report.text import markdown as esc
 from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS, Component, FeatureScore, Scorecard, SimulatorCard
@@ -80,7 +79,7 @@ def _overview(card: Scorecard, summary: Summary, verdict: Verdict | None) -> lis
                 judged.get(part.name, "not gated"),
                 side.index,
                 side.index.ceiling_at_n,
-                None if part.furthest is None else name_of(part.furthest),
+                name_of(furthest) if (furthest := furthest_of(part)) else None,
                 side.success_gap,
             )
         )
@@ -98,10 +97,11 @@ def _simulator(
         warned = [check.message for check in verdict.checks if check.state == "warning"]
         lines += [f"- warning (decides nothing): {esc(text)}" for text in warned]
         lines += [""]
+    found = gaps.lines(side)
+    if found:
+        lines += ["**Gaps that are more than chance, scored or not, largest first**", ""]
+        lines += [*(f"- {esc(line)}" for line in found), ""]
     lines += [*_components(card, side), "", *_most_lost(side, part)]
-    gaps = [_gap(side, gap.feature) for gap in part.gaps]
-    if gaps:
-        lines += ["", *_folded("Gaps whose bounds leave out 0", [f"1. {gap}" for gap in gaps])]
     features = side.features | side.style
     if features:
         rows = tuple(_feature(name, feature) for name, feature in features.items())
@@ -154,20 +154,6 @@ def _most_lost(side: SimulatorCard, part: Part) -> list[str]:
     return markdown_lines(Table("", columns, tuple(rows)))
 
 
-def _gap(side: SimulatorCard, name: str) -> str:
-    feature: FeatureScore = side.features[name]
-    code, difference = codes_of(feature.unit)
-    human, own = (_alone(v.value, code) for v in (feature.human, feature.simulator))
-    gap = NOTHING if feature.gap is None else estimated(feature.gap, difference)
-    share = " percentage points" if code == "%" else ""
-    return (
-        f"**{esc(name_of(name))}** ({esc(unit_of(feature.unit))}): people {human}, "
-        f"{esc(side.name)} {own}, gap {gap}{share}"
-    )
-
-
-def _alone(value: float | None, code: str) -> str:
-    return NOTHING if value is None else written(value, code)
 
 
 _FEATURES = (

@@ -225,6 +225,19 @@ class Telltale(_Part):
     human_sessions: int
 
 
+class CertainGap(_Part):
+    """A feature whose difference from people is more than chance, scored or not."""
+
+    feature: str
+    effect: Number | None = Field(
+        None,
+        description="difference of means over the sd between sessions (Cohen's d), without sign; "
+        "null where neither side varies",
+    )
+    p_value: PValue = Field(description="two-sided, before the control of the family")
+    more: bool = Field(description="whether the simulator shows more of it than people")
+
+
 class SubgroupScore(_Part):
     """Index and components within one value of a column (domain, difficulty, ...)."""
 
@@ -322,6 +335,10 @@ class SimulatorCard(SideCard):
     human_kappa: Estimate | None = None
     survey_bias: Estimate | None = None
     survey_answered: Estimate | None = None
+    certain_gaps: tuple[CertainGap, ...] = Field(
+        (), description="features that differ by more than chance, largest first (FDR 5 %)"
+    )
+    gaps_tested: int | None = Field(None, description="features that were tested for a gap")
     tripwires: tuple[Tripwire, ...] = ()
     two_sample: tuple[TwoSample, ...] = ()
     task_tracking: Estimate | None = Field(

@@ -26,10 +26,14 @@ class Lost(msgspec.Struct, frozen=True):
 
 
 class Gap(msgspec.Struct, frozen=True):
-    """A feature whose gap's bounds leave out 0.
+    """A feature whose difference from people is more than chance.
 
     Attributes
     ----------
+    points
+        What it costs the index; ``None`` where it is not scored.
+    effect
+        The difference over the standard deviation between sessions, without sign.
     ratio
         Simulator over people; ``None`` where people never show it.
     size
@@ -41,6 +45,7 @@ class Gap(msgspec.Struct, frozen=True):
     feature: str
     points: float | None
     size: float
+    effect: float | None
     low: float
     high: float
     more: bool
@@ -59,9 +64,9 @@ class Part(msgspec.Struct, frozen=True):
     lost
         By feature and other component, most first.
     gaps
-        Of the scored features, by lost points.
+        Features that differ by more than chance, scored or not, largest first.
     furthest
-        The feature that loses most; ``None`` without features.
+        The feature that loses most points; ``None`` where none is scored.
     features_loss
         Of each dimension and other component.
     """
@@ -157,24 +162,30 @@ def _part(card: SimulatorCard, at: int) -> Part:
     )
 
 
+def furthest_of(part: Part) -> str | None:
+    """The largest gap that is more than chance, else what loses most points."""
+    return part.gaps[0].feature if part.gaps else part.furthest
+
+
 def _gaps(card: SimulatorCard, points: dict[str, float]) -> tuple[Gap, ...]:
     found = []
-    for name, part in card.features.items():
+    every = card.features | card.style
+    for certain in card.certain_gaps:
+        part = every[certain.feature]
         gap, human, own = part.gap, part.human.value, part.simulator.value
         if gap is None or gap.value is None or gap.low is None or gap.high is None:
-            continue
-        if human is None or own is None or not (gap.low > 0 or gap.high < 0):
             continue
         ends = sorted((abs(gap.low), abs(gap.high)))
         found.append(
             Gap(
-                feature=name,
-                points=points.get(name),
+                feature=certain.feature,
+                points=points.get(certain.feature),
                 size=rounded(abs(gap.value)),
+                effect=certain.effect,
                 low=ends[0],
                 high=ends[1],
-                more=gap.value > 0,
-                ratio=rounded(own / human) if human else None,
+                more=certain.more,
+                ratio=rounded(own / human) if human and own is not None else None,
             )
         )
-    return tuple(sorted(found, key=lambda g: (-(g.points or 0.0), g.feature)))
+    return tuple(found)

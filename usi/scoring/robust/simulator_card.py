@@ -37,6 +37,7 @@ from usi.scoring.robust.bounds import maybe, tidy
 from usi.scoring.robust.card_parts import Extras, components, features, index_of, outcome_numbers
 from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import CONSTANT, ECHO, behaviour_mean
+from usi.scoring.robust.gaps import certain_gaps
 from usi.scoring.robust.left_out import (
     language_counts,
     merged,
@@ -229,6 +230,7 @@ def simulator_card(
     success_icc = {**parts["outcome"].detail, "icc": outcome.icc}
     parts["outcome"] = parts["outcome"].model_copy(update={"detail": success_icc})
     own = features(result, diagnosis.distances)
+    gaps, gaps_tested = certain_gaps(result, {k: f.gap for k, f in own.items()})
     design = result.design
     human_in = result.reference.frame.filter(pl.Series(_inside(result)))
     labels = {"human": label_counts(human_in), "simulator": label_counts(result.frame)}
@@ -285,6 +287,8 @@ def simulator_card(
         human_kappa=answers.human_kappa if answers else not_assessed(missing, unit="kappa"),
         survey_bias=answers.bias if answers else not_assessed(missing, unit="share"),
         survey_answered=answers.answered if answers else not_assessed(missing, unit="share"),
+        certain_gaps=gaps,
+        gaps_tested=gaps_tested,
         tripwires=wires_of(result),
         subgroups=subgroups(result, options, pool),
         floors=dict(anchors.values),

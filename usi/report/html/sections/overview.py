@@ -10,8 +10,9 @@ from usi.report import card_text
 from usi.report.figures import model as figures
 from usi.report.figures.inline import draw
 from usi.report.html.document import step
-from usi.report.html.sections.verdict import easy_mode
+from usi.report.html.sections.gaps import easy_mode
 from usi.report.html.source import One, Source
+from usi.report.html.summary import furthest_of
 from usi.scoring.profiles import wording_of
 from usi.scoring.scorecard import COMPONENTS
 
@@ -51,6 +52,7 @@ def _row(one: One) -> dict[str, Any]:
         "one": one,
         "label": card_text.index_label(one.card.index),
         "published": f"d:/published/simulators/{step(one.card.name)}/value",
+        "furthest": furthest_of(one.part),
         "easy": easy_mode(one),
         # A passing verdict with warnings must not look like one without.
         "warned": [

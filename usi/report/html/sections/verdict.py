@@ -13,10 +13,12 @@ from usi.report import card_text
 from usi.report.figures import model as figures
 from usi.report.figures.inline import draw
 from usi.report.html.document import codes_of, step, unit_of
+from usi.report.html.sections.gaps import easy_mode, line
 from usi.report.html.source import One
 from usi.scoring.scorecard import COMPONENTS
 
-EASY, HARD, EVEN, OPEN = "easier", "harder", "alike", "open"
+MOST_GAPS = 3
+"""Gaps that the top of the page names."""
 
 
 def context(one: One) -> dict[str, Any]:
@@ -40,6 +42,7 @@ def context(one: One) -> dict[str, Any]:
         "reasons": [f"{one.v}/reasons/{k}/text" for k in range(len(one.verdict.reasons))]
         if one.verdict
         else [],
+        "gaps": [line(one, k) for k in range(min(MOST_GAPS, len(one.part.gaps)))],
         "furthest": _furthest(one),
         "easy": easy_mode(one),
         "published": f"d:/published/simulators/{step(card.name)}"
@@ -82,7 +85,6 @@ def _furthest(one: One) -> dict[str, Any] | None:
         "what": spec.description if spec else "",
         "gap": feature.gap is not None and feature.gap.ok,
         "chance": _may_be_chance(feature.gap),
-        "surest": next((gap.feature for gap in one.part.gaps if gap.points is not None), None),
     }
 
 
@@ -105,17 +107,6 @@ def _more_tasks(one: One) -> str | None:
     if not tasks or {need.part for need in one.verdict.needed} - set(tasks):
         return None
     return f"{one.v}/needed/{max(tasks.values())[1]}"
-
-
-def easy_mode(one: One) -> dict[str, Any] | None:
-    """Which way success is off, judged by the bounds of the gap."""
-    gap = one.card.success_gap
-    if gap is None or gap.value is None:
-        return None
-    word = OPEN
-    if gap.low is not None and gap.high is not None:
-        word = EASY if gap.low > 0 else HARD if gap.high < 0 else EVEN
-    return {"word": word, "p": f"{one.c}/success_gap"}
 
 
 def _rows(one: One) -> list[dict[str, Any]]:
