@@ -154,8 +154,6 @@ def _most_lost(side: SimulatorCard, part: Part) -> list[str]:
     return markdown_lines(Table("", columns, tuple(rows)))
 
 
-
-
 _FEATURES = (
     "feature",
     "identifier",
