@@ -768,12 +768,12 @@ TWO_SAMPLE_UNPAIRED = Code(
 TWO_SAMPLE_FEW = Code(
     "two_sample_few",
     "{title} {figures} from {sessions} {unit} a side; {least} are required",
-    more=_BOUNDS,
+    more=(*_BOUNDS, "limit"),
 )
 TWO_SAMPLE_PAIRS = Code(
     "two_sample_pairs",
     "{title} {figures} below chance: sessions of the two sides come in pairs, as copies do",
-    more=_BOUNDS,
+    more=(*_BOUNDS, "limit"),
 )
 TOLD_APART = Code("told_apart", "a classifier tells the sides apart (AUC {auc:.2f}, {classifier})")
 COPIES_WITHIN = Code(

@@ -189,3 +189,23 @@ def test_the_page_of_reasons_is_current() -> None:
         pytest.skip("an installed usi has no docs folder")
     made = runpy.run_path(str(docs / "build_reasons.py"))["page"]()
     assert (docs / "reasons.md").read_text("utf-8") == made, "run: python docs/build_reasons.py"
+
+
+def test_codes_of_a_check_with_bounds_take_its_figures() -> None:
+    figures = {"title", "figures", "limit", "value", "low", "high"}
+    more = {"family", "sessions", "unit", "least"}
+    found = set()
+    for path, node in nodes():
+        if path.name != "checks.py" or not isinstance(node, ast.Assign):
+            continue
+        for part in ast.walk(node):
+            if isinstance(part, ast.Tuple) and len(part.elts) == 2:
+                state, code = part.elts
+                if isinstance(state, ast.Constant) and isinstance(code, ast.Name):
+                    found.add(code.id)
+    given = {name: set(CONSTANTS[name].parameters) for name in found if name in CONSTANTS}
+    checked = {name: needed for name, needed in given.items() if "figures" in needed}
+    assert len(checked) > 8
+    lacking = {name: figures - needed for name, needed in checked.items() if "kappa" not in needed}
+    assert {name: names for name, names in lacking.items() if names} == {}
+    assert all(checked[name] - figures <= more for name in lacking)
