@@ -1088,6 +1088,18 @@ class BlindJoinOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BlindForgetOptions:
+    """Options of ``usi blind forget``."""
+
+    rater: tuple[str, ...] = option(
+        (), "Delete what this rater answered, as if they had withdrawn.", metavar="CODE"
+    )
+    identities: bool = option(False, "Delete what recruiting services told about raters.")
+    everything: bool = option(False, "Delete all that raters answered.")
+    yes: bool = option(False, "Do not ask.", flags=("--yes", "-y"))
+
+
+@dataclass(frozen=True, kw_only=True)
 class StudyExcludeOptions:
     """Options of ``usi study exclude``."""
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from study_site.client import Client
-from study_site.support import CONSENT, SECRET, Clock
+from study_site.support import CONSENT, OWNER, SECRET, Clock
 
 from usi.records import Session, Turn
 from usi.report.card_text import practitioners
@@ -238,7 +238,7 @@ class Site:
         )
         self.blind = raters.open_blind(read_blind(folder), clock=Clock())
         raters.set_trial(self.blind, trial=True)
-        self.http = starlette.TestClient(blind_app(self.blind, secret=SECRET))
+        self.http = starlette.TestClient(blind_app(self.blind, secret=SECRET, password=OWNER))
         self.signer = Signer(SECRET, study_name(self.blind.database))
 
 
@@ -306,7 +306,7 @@ def test_from_transcripts_to_the_gate(tmp_path: Path) -> None:
             assert person is not None
             raters.consent(db, blind, person, agreed=True)
             raters.begin(db, blind, person, "None")
-            while (here := raters.where(db, person)) and here.item:
+            while (here := raters.where(db, blind, person)) and here.item:
                 raters.rate(
                     db, blind, person, here.item, verdict=str(rng.choice(["person", "program"])),
                     sure=int(rng.integers(1, 4)), realism=3, turn=None,

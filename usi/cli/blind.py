@@ -10,14 +10,22 @@ import typer
 from usi.cli.flags import flags, only, without
 from usi.cli.guard import guarded
 from usi.cli.verbs import reflow
-from usi.options import BlindJoinOptions, BlindNewOptions, BlindServeOptions, Delivery, LinkOptions
+from usi.options import (
+    BlindForgetOptions,
+    BlindJoinOptions,
+    BlindNewOptions,
+    BlindServeOptions,
+    Delivery,
+    LinkOptions,
+)
 
 _HELP = """Ask practitioners, blind, whether they can tell sessions of a simulator from people's.
 
 Raters read sessions of both in random order, matched by task, and say person or program, how sure
 they are, how realistic it is, and which message gave it away. The result can join a scorecard, its
-report and the gate (criteria key max_blind_auc). The site needs pip install 'usi[study]' and the
-environment variable USI_STUDY_SECRET.
+report and the gate (criteria key max_blind_auc). The site needs pip install 'usi[study]' and two
+environment variables: USI_STUDY_SECRET signs links, USI_STUDY_OWNER is the password of the page
+/owner.
 
 \b
 Examples:
@@ -26,6 +34,7 @@ Examples:
   usi blind links check --number 12
   usi blind export check -o blind.json -o blind.md
   usi blind join card.json blind.json -o card.json
+  usi blind forget check --identities --yes
 """
 
 app = typer.Typer(
@@ -123,26 +132,14 @@ def export(
     Example: usi blind export check -o blind.json
     """
     from usi.cli.console import note, out
-    from usi.errors import UsageError
     from usi.report import files
     from usi.report.card_text import practitioners
-    from usi.study.blind.raters import opened_blind, ratings_of
-    from usi.study.blind.results import results_of
-    from usi.study.blind.text import markdown_of
+    from usi.study.blind.raters import opened_blind
+    from usi.study.blind.text import markdown_of, result_of
 
     forms = files.claim(delivery.output, known=(".json", ".md"), force=delivery.force)
     with opened_blind(folder) as blind:
-        ratings, incomplete = ratings_of(blind.database.read())
-        if not ratings:
-            raise UsageError(f"{folder}: no rating was given yet")
-        card = results_of(
-            list(blind.items.values()),
-            ratings,
-            title=blind.place.study.title,
-            seed=blind.place.study.seed,
-            incomplete=incomplete,
-            synthetic=blind.trial,
-        )
+        card = result_of(blind)
     made = {".json": card.to_json(), ".md": markdown_of(card)}
     files.write_all({path: files.text(made[form]) for path, form in forms.items()})
     for path in forms:
@@ -175,3 +172,32 @@ def join(
     whole, names = joined(Scorecard.read(card), BlindCard.read(result))
     files.write_all({own.output: files.text(whole.to_json())})
     note(f"{own.output}: blind check of {', '.join(names)}", quiet=delivery.quiet)
+
+
+@app.command(name="forget")
+@guarded
+@flags
+def forget(
+    folder: Folder,
+    own: BlindForgetOptions,
+) -> None:
+    """Delete answers of raters for good; sessions and exported results are files of their own.
+
+    Example: usi blind forget check --identities --yes
+    """
+    from usi.cli.console import confirm_deletion, note
+    from usi.errors import UsageError
+    from usi.study.blind.raters import opened_blind
+    from usi.study.blind.retention import forget_ratings
+
+    if not (own.rater or own.identities or own.everything):
+        raise UsageError("say what: --rater CODE, --identities or --everything")
+    confirm_deletion(yes=own.yes)
+    with opened_blind(folder) as blind:
+        done = forget_ratings(
+            blind,
+            raters=own.rater,
+            identities=own.identities,
+            everything=own.everything,
+        )
+    note(f"deleted: {done.raters} raters' answers, {done.identities} identities")

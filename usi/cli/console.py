@@ -46,6 +46,24 @@ def note(text: str, *, quiet: bool = False) -> None:
         print(printable(text, newlines=True), file=sys.stderr, flush=True)
 
 
+def confirm_deletion(*, yes: bool) -> None:
+    """Ask before data are deleted for good.
+
+    Raises
+    ------
+    UsageError
+        Where somebody does not confirm it, or nobody can be asked.
+    """
+    from usi.errors import UsageError
+
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError("this deletes data for good: confirm with --yes")
+    if input("This deletes data for good. Write yes: ").strip() != "yes":
+        raise UsageError("nothing was deleted")
+
+
 @contextmanager
 def working(text: str, *, quiet: bool = False) -> Iterator[Stage]:
     """Show on a terminal that work goes on; gives what says which stage it has reached.

@@ -196,18 +196,14 @@ def forget(
 
     Example: usi study forget desk --identities --yes
     """
-    from usi.cli.console import note
+    from usi.cli.console import confirm_deletion, note
     from usi.errors import UsageError
     from usi.study.retention import forget_data
     from usi.study.study import opened_study
 
     if not (own.participant or own.identities or own.dropouts or own.everything):
         raise UsageError("say what: --participant CODE, --identities, --dropouts or --everything")
-    if not own.yes:
-        if not sys.stdin.isatty():
-            raise UsageError("this deletes data for good: confirm with --yes")
-        if input("This deletes data for good. Write yes: ").strip() != "yes":
-            raise UsageError("nothing was deleted")
+    confirm_deletion(yes=own.yes)
     with opened_study(folder) as running:
         done = forget_data(
             running,

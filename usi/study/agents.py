@@ -12,7 +12,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from usi.errors import UsiError
@@ -24,11 +24,14 @@ from usi.simulate.faults import EpisodeFault, Refused, RunStopped
 from usi.simulate.protocol import Grade, Message, State, Task
 from usi.study.database import Connection
 from usi.study.people import (
+    SPENT,
     Talk,
     add_messages,
     agents_turn,
     broken,
+    count_deleted,
     is_heard,
+    latest,
     messages_of,
     note,
     over,
@@ -68,8 +71,7 @@ def spent_so_far(db: Connection) -> Usage:
     ).fetchone()
     gone = db.execute("select value from setting where name = 'deleted_spent'").fetchone()
     before = json.loads(gone["value"]) if gone is not None else {}
-    names = ("calls", "tokens_in", "tokens_out", "cost")
-    return Usage(**{name: row[name] + before.get(name, 0) for name in names})
+    return Usage(**{name: row[name] + before.get(name, 0) for name in SPENT})
 
 
 def state_after(running: Running, messages: Sequence[Message]) -> State:
@@ -146,7 +148,7 @@ class Agents:
         if talk is None:
             return False
         if talk.state == "open":
-            return agents_turn(messages_of(db, talk_id))
+            return agents_turn(latest(db, talk_id))
         return not talk.practice and talk.state in ("survey", "done") and self._ungraded(talk_id)
 
     def _ungraded(self, talk_id: int) -> bool:
@@ -200,8 +202,7 @@ class Agents:
         if talk is None:
             return
         if talk.state == "open":
-            messages = messages_of(db, talk_id)
-            if agents_turn(messages):
+            if agents_turn(latest(db, talk_id)):
                 self._answer(talk)
                 self.changed(talk_id)
         elif self._due(talk_id):
@@ -304,7 +305,7 @@ class Agents:
 
         def work(db: Connection) -> None:
             now = talk_of(db, talk.id)
-            stored = messages_of(db, talk.id)
+            stored = latest(db, talk.id)
             if now is None or now.state != "open" or stored[-1].seq != last:
                 raise _Superseded
             add_messages(db, running, talk.id, last, messages)
@@ -314,17 +315,24 @@ class Agents:
         running.database.write(work)
 
     def _spend(self, talk: Talk, paid: Usage) -> None:
-        """Money that is gone is counted, whatever became of the talk."""
+        """Money that is gone is counted, whatever became of the talk.
+
+        Nothing waits for it: it is written with the answer, which follows in the same queue.
+        """
         if not paid.calls:
             return
-        used = asdict(paid)
-        self.running.database.write(
-            lambda db: db.execute(
+        used = {name: getattr(paid, name) for name in SPENT}
+
+        def work(db: Connection) -> None:
+            found = db.execute(
                 "update talk set calls = calls + :calls, tokens_in = tokens_in + :tokens_in, "
                 "tokens_out = tokens_out + :tokens_out, cost = cost + :cost where id = :id",
                 {**used, "id": talk.id},
             )
-        )
+            if not found.rowcount:  # its participant withdrew meanwhile
+                count_deleted(db, used)
+
+        self.running.database.submit(work)
 
 
 @dataclass

@@ -262,6 +262,8 @@ def design_of(running: Running, records: Sequence[Record]) -> dict[str, Any]:
         "people_per_task": design.people_per_task,
         "tasks_per_person": design.tasks_per_person,
         "seed": design.seed,
+        "survey": None if running.instrument is None else running.instrument.tag,
+        "survey_language": None if running.survey is None else running.survey.language or None,
         "strata": {
             name: {
                 "population": everything[name],
@@ -281,6 +283,11 @@ def _manifest(running: Running, records: Sequence[Record], design: dict[str, Any
         f"{name}: {part['study']} of {part['population']} tasks"
         for name, part in design["strata"].items()
     )
+    survey = (
+        f"; survey {design['survey']}, shown in {design['survey_language'] or study.language}"
+        if design["survey"]
+        else ""
+    )
     return Manifest(
         name=facts.name,
         title=facts.title or study.title,
@@ -297,7 +304,7 @@ def _manifest(running: Running, records: Sequence[Record], design: dict[str, Any
         protocol=(
             f"usi study: {study.design.people_per_task} people on each task, up to "
             f"{study.design.tasks_per_person} tasks a person; {strata}; consent version "
-            f"{study.consent.version}"
+            f"{study.consent.version}{survey}"
         ),
         agent=running.agent_name,
         task_set=running.domain.name,

@@ -8,6 +8,7 @@ import os
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from usi.errors import UsageError
@@ -82,12 +83,7 @@ class Signer:
         return hmac.new(key, value.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
     def _serializer(self, purpose: str) -> Any:
-        from itsdangerous import URLSafeSerializer
-
-        return URLSafeSerializer(
-            self.secret, salt=f"usi|{self.study}|{purpose}",
-            signer_kwargs={"digest_method": hashlib.sha256},
-        )  # fmt: skip
+        return _serializer(self.secret, f"usi|{self.study}|{purpose}")
 
     def _timed(self) -> Any:
         from itsdangerous import URLSafeTimedSerializer
@@ -96,3 +92,10 @@ class Signer:
             self.secret, salt=f"usi|{self.study}|owner",
             signer_kwargs={"digest_method": hashlib.sha256},
         )  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _serializer(secret: str, salt: str) -> Any:
+    from itsdangerous import URLSafeSerializer
+
+    return URLSafeSerializer(secret, salt=salt, signer_kwargs={"digest_method": hashlib.sha256})

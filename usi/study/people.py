@@ -26,6 +26,8 @@ Said = Literal["stored", "again", "not_your_turn", "over", "empty", "long"]
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 COUNTED = ("done", "infrastructure")
 """States of talks that count for what a participant has to do."""
+SPENT = ("calls", "tokens_in", "tokens_out", "cost")
+"""Columns of a talk that say what its agent cost."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,20 @@ def messages_of(db: Connection, talk: int, after: int = -1) -> list[Stored]:
         "select seq, body, at, client from message where talk = ? and seq > ? order by seq",
         (talk, after),
     )
-    return [Stored(r["seq"], json.loads(r["body"]), r["at"], r["client"]) for r in rows]
+    return [_stored(row) for row in rows]
+
+
+def latest(db: Connection, talk: int) -> list[Stored]:
+    """The last message of a talk, alone in a list; the list is empty where there is none."""
+    row = db.execute(
+        "select seq, body, at, client from message where talk = ? order by seq desc limit 1",
+        (talk,),
+    ).fetchone()
+    return [] if row is None else [_stored(row)]
+
+
+def _stored(row: Any) -> Stored:
+    return Stored(row["seq"], json.loads(row["body"]), row["at"], row["client"])
 
 
 def is_heard(message: Message) -> bool:
@@ -121,7 +136,10 @@ def is_heard(message: Message) -> bool:
 
 
 def agents_turn(messages: Sequence[Stored]) -> bool:
-    """Whether the agent has to go on: the last message is no word of its own to the user."""
+    """Whether the agent has to go on: the last message is no word of its own to the user.
+
+    The last message of the talk is looked at alone, so that `latest` is enough.
+    """
     return bool(messages) and not (
         messages[-1].body["role"] == "assistant" and is_heard(messages[-1].body)
     )
@@ -261,10 +279,24 @@ def _takes_people(db: Connection, running: Running) -> bool:
     if most is None:
         return True
     begun = db.execute(
-        "select count(*) n from participant where consented is not null "
-        "and state not in ('screened', 'full', 'withdrawn')"
+        f"select count(*) n from participant where {_TAKING_PART}", _since(running)
     ).fetchone()["n"]
     return int(begun) < most
+
+
+_TAKING_PART = (
+    "consented is not null and excluded is null "
+    "and state not in ('screened', 'full', 'withdrawn') "
+    "and (state = 'finished' or consented >= :since or exists (select 1 from talk "
+    "where participant = participant.id "
+    "and (active >= :since or (batch is not null and state = 'done'))))"
+)
+"""Who counts for limits and quotas: people who have done a task, or were here a while ago."""
+
+
+def _since(running: Running) -> dict[str, float]:
+    """From when on somebody counts as being here."""
+    return {"since": running.clock() - 60 * running.place.study.design.idle_minutes}
 
 
 def consent(db: Connection, running: Running, participant: int, *, agreed: bool) -> None:
@@ -307,7 +339,7 @@ def background(
         if question.quota is None:
             continue
         quota = question.quota[question.options.index(kept[question.id])]
-        full = full or _with_answer(db, question.id, kept[question.id]) >= quota
+        full = full or _with_answer(db, running, question.id, kept[question.id]) >= quota
     db.execute(
         "update participant set state = ?, background = ? where id = ?",
         ("full" if full else "background", json.dumps(kept, sort_keys=True), participant),
@@ -315,10 +347,10 @@ def background(
     return True
 
 
-def _with_answer(db: Connection, item: str, answer: str) -> int:
+def _with_answer(db: Connection, running: Running, item: str, answer: str) -> int:
     rows = db.execute(
-        "select background from participant where background is not null "
-        "and state not in ('screened', 'full', 'withdrawn') and excluded is null"
+        f"select background from participant where background is not null and {_TAKING_PART}",
+        _since(running),
     )
     return sum(json.loads(row["background"]).get(item) == answer for row in rows)
 
@@ -478,11 +510,11 @@ def say(
         return "empty"
     if len(text) > running.place.study.limits.message_characters:
         return "long"
-    messages = messages_of(db, talk_id)
-    if agents_turn(messages):
+    last = latest(db, talk_id)
+    if agents_turn(last):
         return "not_your_turn"
     add_messages(
-        db, running, talk_id, messages[-1].seq, [{"role": "user", "content": text}],
+        db, running, talk_id, last[-1].seq, [{"role": "user", "content": text}],
         client=client, typing_ms=typing_ms, pastes=pastes, pasted_characters=pasted_characters,
         hidden=hidden,
     )  # fmt: skip
@@ -495,7 +527,8 @@ def end_talk(db: Connection, running: Running, participant: int, talk_id: int) -
     talk = talk_of(db, talk_id, participant)
     if talk is None or talk.state != "open":
         return True
-    if not any(stored.body["role"] == "user" for stored in messages_of(db, talk_id)):
+    said = db.execute("select 1 from message where talk = ? and role = 'user' limit 1", (talk_id,))
+    if said.fetchone() is None:
         return False
     over(db, running, talk, "user_stop")
     return True
@@ -589,18 +622,12 @@ def withdraw(db: Connection, running: Running, participant: int) -> None:
 def delete_content(db: Connection, participant: int) -> None:
     """Delete talks, messages, events and identity of a participant; what the agent cost is kept."""
     spent: Counter[str] = Counter()
-    names = ("calls", "tokens_in", "tokens_out", "cost")
     for row in db.execute(
         "select calls, tokens_in, tokens_out, cost from talk where participant = ?", (participant,)
     ):
-        spent.update({name: row[name] for name in names})
+        spent.update({name: row[name] for name in SPENT})
     if spent["calls"]:
-        row = db.execute("select value from setting where name = 'deleted_spent'").fetchone()
-        total = Counter(json.loads(row["value"]) if row is not None else {})
-        total.update(spent)
-        db.execute(
-            "insert or replace into setting values ('deleted_spent', ?)", (json.dumps(total),)
-        )
+        count_deleted(db, spent)
     db.execute(
         "delete from message where talk in (select id from talk where participant = ?)",
         (participant,),
@@ -608,3 +635,11 @@ def delete_content(db: Connection, participant: int) -> None:
     db.execute("delete from event where participant = ?", (participant,))
     db.execute("delete from talk where participant = ?", (participant,))
     db.execute("delete from identity where participant = ?", (participant,))
+
+
+def count_deleted(db: Connection, spent: Mapping[str, float]) -> None:
+    """Add to what the agent cost in talks that were deleted."""
+    row = db.execute("select value from setting where name = 'deleted_spent'").fetchone()
+    total = Counter(json.loads(row["value"]) if row is not None else {})
+    total.update(spent)
+    db.execute("insert or replace into setting values ('deleted_spent', ?)", (json.dumps(total),))

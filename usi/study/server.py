@@ -89,7 +89,7 @@ def serve_study(folder: Path, own: StudyServeOptions, say: Callable[[str], None]
 
 
 def serve_blind(folder: Path, own: BlindServeOptions, say: Callable[[str], None]) -> None:
-    """Serve the site of a blind check until somebody ends it; as `serve_study`, without an owner.
+    """Serve the site of a blind check until somebody ends it; as `serve_study`.
 
     Raises
     ------
@@ -98,20 +98,27 @@ def serve_blind(folder: Path, own: BlindServeOptions, say: Callable[[str], None]
     """
     from usi.study.blind.raters import opened_blind, set_trial
     from usi.study.database import only_server
-    from usi.study.links import SECRET, from_environment
+    from usi.study.links import OWNER, SECRET, from_environment
     from usi.study.settings import check_filled_in
 
     check_installed()
-    secret, path = from_environment(SECRET), root_of(own.root_path)
+    secret, password = from_environment(SECRET), from_environment(OWNER)
+    path = root_of(own.root_path)
     with opened_blind(folder) as blind, only_server(folder):
         if not own.trial:
             check_filled_in(blind.place.consent, blind.place.folder / "consent.md")
         set_trial(blind, trial=own.trial)
         from usi.study.web.blind import blind_app
 
-        app = blind_app(blind, secret=secret, root_path=path)
+        app = blind_app(blind, secret=secret, password=password, root_path=path)
         title = blind.place.study.title
-        serve(app, own, own.port, lambda address: say(f"{title}: {address}{path}/"))
+
+        def ready(address: str) -> None:
+            say(f"{title}: {address}{path}/ (owner's page: {path}/owner)")
+            if own.trial:
+                say("trial: everything that comes of it is marked synthetic")
+
+        serve(app, own, own.port, ready)
 
 
 def serve(app: Any, own: SiteOptions, port: int, ready: Callable[[str], None]) -> None:

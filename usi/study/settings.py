@@ -63,7 +63,9 @@ class Design(Table):
 class Limits(Table):
     """``[limits]``: when the study takes nobody more."""
 
-    participants: int | None = Field(None, ge=1, description="people who begin")
+    participants: int | None = Field(
+        None, ge=1, description="people who begin; whoever left before the end of a task is not one"
+    )
     budget: float | None = Field(None, ge=0, description="US dollars for the agent")
     budget_tokens: int | None = Field(None, ge=0)
     closes: date | None = Field(None, description="last day, in UTC")
@@ -127,9 +129,18 @@ class Practice(Table):
 
 
 class Survey(Table):
-    """``[survey]``: after each task; without a file the questions of the published index."""
+    """``[survey]``: after each task; without a file the questions of the published index.
+
+    Attributes
+    ----------
+    file
+        A survey of the study's own.
+    translation
+        Other words for the same items and options; see `usi.study.survey`.
+    """
 
     file: str | None = None
+    translation: str | None = None
     skip: bool = False
 
 
@@ -157,6 +168,20 @@ class Recruiting(Table):
         if self.id is not None and not self.parameters:
             raise ValueError("id without parameters")
         return self
+
+
+def check_open(recruiting: Recruiting, participants: int | None) -> None:
+    """Refuse a site that anybody may use without end.
+
+    Raises
+    ------
+    ValueError
+        Where anybody may begin, and no number of people ends it.
+    """
+    if recruiting.open and participants is None:
+        raise ValueError(
+            "recruiting.open lets anybody begin, so limits.participants has to say how many"
+        )
 
 
 class Completion(Table):
@@ -212,6 +237,7 @@ class Study(Table):
     def _one_source_of_tasks(self) -> Self:
         if (self.domain is None) == (self.task_file is None):
             raise ValueError("give domain, or task_file, and not both")
+        check_open(self.recruiting, self.limits.participants)
         names = [question.id for question in self.background]
         if len(set(names)) != len(names):
             raise ValueError("two background questions have the same id")

@@ -23,6 +23,7 @@ from usi.simulate.user import GREETING
 from usi.study.assignment import Cells, stratum_of
 from usi.study.database import Connection, Database
 from usi.study.settings import STUDY, Place, check_filled_in, read_study
+from usi.study.survey import Shown, shown_survey
 from usi.study.tasks import read_task_file
 from usi.study.texts import Texts, texts_of
 
@@ -43,8 +44,8 @@ class Running:
         What people talk about, and with whom.
     population, tasks
         All tasks that were to choose from, and those of the study in order.
-    instrument
-        Survey after each task; ``None`` where there is none.
+    instrument, survey
+        Survey after each task, and the words in which people read it; ``None`` where there is none.
     clock
         Seconds since 1970; tests put their own.
     """
@@ -58,6 +59,7 @@ class Running:
     tasks: tuple[Task, ...]
     texts: Texts
     instrument: Instrument | None
+    survey: Shown | None
     clock: Callable[[], float] = time.time
     by_id: Mapping[str, Task] = field(default_factory=dict)
 
@@ -131,9 +133,11 @@ def open_study(place: Place, *, clock: Callable[[], float] = time.time) -> Runni
         )
     population = tuple(choose_tasks(domain, study.design.tasks))
     tasks = subset(population, study.design.subset, seed=study.design.seed, file=shown)
-    survey = None
+    instrument = survey = None
     if not study.survey.skip:
-        survey = read_instrument(place.file(study.survey.file) if study.survey.file else None)
+        instrument = read_instrument(place.file(study.survey.file) if study.survey.file else None)
+        own = place.file(study.survey.translation) if study.survey.translation else None
+        survey = shown_survey(instrument, study.language, own=own)
     place.folder.mkdir(parents=True, exist_ok=True)
     running = Running(
         place=place,
@@ -144,7 +148,8 @@ def open_study(place: Place, *, clock: Callable[[], float] = time.time) -> Runni
         population=population,
         tasks=tasks,
         texts=texts_of(study.language, study.texts, file=shown),
-        instrument=survey,
+        instrument=instrument,
+        survey=survey,
         clock=clock,
         by_id={task.id: task for task in tasks},
     )

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -19,8 +20,10 @@ from usi.study.blind.settings import BLIND, ITEMS, BlindPlace, read_blind
 from usi.study.database import Connection, Database
 from usi.study.texts import Texts, texts_of
 
-SCHEMA_VERSION = 1
-Step = Literal["consent", "background", "rate", "debrief", "declined", "withdrawn"]
+SCHEMA_VERSION = 2
+Step = Literal["consent", "background", "rate", "debrief", "declined", "withdrawn", "closed"]
+AWAY_SECONDS = 3600.0
+"""A rater who has rated nothing for so long has left, and no longer counts for the limit."""
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
@@ -141,7 +144,38 @@ def arrive(
     return made
 
 
-def where(db: Connection, rater: int) -> Rater | None:
+def closed(db: Connection, blind: Blind) -> str | None:
+    """Why no rater begins any more, as a code; ``None`` where they do.
+
+    ``closed`` by its owner, ``date``, or ``filled``: there are as many raters as wanted.
+    """
+    if db.execute("select 1 from setting where name = 'closed'").fetchone() is not None:
+        return "closed"
+    limits = blind.place.study.limits
+    if limits.closes is not None:
+        today = datetime.fromtimestamp(blind.clock(), UTC).date()
+        if today > limits.closes:
+            return "date"
+    if limits.participants is None:
+        return None
+    begun = db.execute(
+        "select count(*) n from rater where consented is not null and state != 'withdrawn' "
+        "and excluded is null and (state = 'finished' or consented >= :since or exists "
+        "(select 1 from rating where rater = rater.id and at >= :since))",
+        {"since": blind.clock() - AWAY_SECONDS},
+    ).fetchone()["n"]
+    return "filled" if begun >= limits.participants else None
+
+
+def set_closed(db: Connection, *, closed_: bool) -> None:
+    """Take no more raters, or take them again."""
+    if closed_:
+        db.execute("insert or replace into setting values ('closed', 'closed')")
+    else:
+        db.execute("delete from setting where name = 'closed'")
+
+
+def where(db: Connection, blind: Blind, rater: int) -> Rater | None:
     """Where a rater stands."""
     row = db.execute("select id, code, state from rater where id = ?", (rater,)).fetchone()
     if row is None:
@@ -155,12 +189,15 @@ def where(db: Connection, rater: int) -> Rater | None:
         "declined": "declined", "withdrawn": "withdrawn",
     }  # fmt: skip
     item = next((one["item"] for one in given if one["at"] is None), None)
-    return Rater(row["id"], row["code"], steps[row["state"]], item, done, len(given))
+    step = steps[row["state"]]
+    if step == "consent" and closed(db, blind) is not None:
+        step = "closed"
+    return Rater(row["id"], row["code"], step, item, done, len(given))
 
 
 def consent(db: Connection, blind: Blind, rater: int, *, agreed: bool) -> None:
     """Keep that a rater agreed, and to which text."""
-    here = where(db, rater)
+    here = where(db, blind, rater)
     if here is None or here.step != "consent":
         return
     if not agreed:
@@ -177,7 +214,7 @@ def consent(db: Connection, blind: Blind, rater: int, *, agreed: bool) -> None:
 
 def begin(db: Connection, blind: Blind, rater: int, experience: str) -> bool:
     """Keep the experience and give the rater their sessions; whether the answer is an option."""
-    here = where(db, rater)
+    here = where(db, blind, rater)
     if here is None or here.step != "background":
         return True
     study = blind.place.study
@@ -211,7 +248,7 @@ def rate(
     turn: int | None,
 ) -> bool:
     """Keep a rating; whether it is complete. A session that was rated stays as it is."""
-    here = where(db, rater)
+    here = where(db, blind, rater)
     if here is None or here.step != "rate" or here.item != item:
         return True
     if verdict not in ("person", "program") or not 1 <= sure <= 3 or not 1 <= realism <= 5:
@@ -240,10 +277,10 @@ def withdraw(db: Connection, rater: int) -> None:
 
 
 def ratings_of(db: Connection) -> tuple[list[Rating], int]:
-    """All complete ratings, and how many were not given."""
+    """All complete ratings, and how many were not given; of raters who were not left out."""
     rows = db.execute(
         "select rating.*, rater.code, rater.experience from rating join rater on "
-        "rater.id = rating.rater order by rater.id, position"
+        "rater.id = rating.rater where rater.excluded is null order by rater.id, position"
     ).fetchall()
     found = [
         Rating(

@@ -98,6 +98,14 @@ class MarkedTurn(_Part):
     ratings: int
 
 
+class LeftOut(_Part):
+    """A rater whose ratings do not count, with the owner's reason and how many these are."""
+
+    rater: str
+    reason: str
+    ratings: int
+
+
 class BlindCard(_Part):
     """The result of a blind check; it joins a scorecard by the names of simulators.
 
@@ -128,6 +136,7 @@ class BlindCard(_Part):
     simulators: tuple[BlindSimulator, ...]
     experience: tuple[BlindGroup, ...]
     marked: tuple[MarkedTurn, ...]
+    left_out: tuple[LeftOut, ...] = ()
     signature: str
 
     def to_json(self) -> str:
@@ -159,6 +168,7 @@ def results_of(
     seed: int,
     incomplete: int = 0,
     synthetic: bool = False,
+    left_out: Sequence[LeftOut] = (),
     replicates: int = REPLICATES,
 ) -> BlindCard:
     """Everything that is said about a blind check.
@@ -175,6 +185,8 @@ def results_of(
         Ratings that were not given.
     synthetic
         Whether the raters were scripts; items say themselves whether the people were.
+    left_out
+        Raters whose ratings are not among these.
     """
     by_id = {item.id: item for item in items}
     labels = sorted({item.simulator for item in items if item.side == "program"})
@@ -212,6 +224,7 @@ def results_of(
             for name, own in sorted(groups.items())
         ),
         marked=marked_turns(ratings, by_id),
+        left_out=tuple(left_out),
         signature=(
             f"blind@1|raters:{len(raters)}|sessions:{len({r.item for r in ratings})}"
             f"|ratings:{len(ratings)}|boot:{replicates}|seed:{seed}|v:{__version__}"

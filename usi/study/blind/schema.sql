@@ -9,7 +9,8 @@ create table rater (
   consent_version text,
   consent_sha256 text,
   experience text,
-  finished real
+  finished real,
+  excluded text
 );
 create table identity (
   participant integer primary key references rater (id),
@@ -25,7 +26,6 @@ create table rating (
   sure integer check (sure between 1 and 3),
   realism integer check (realism between 1 and 5),
   turn integer,
-  shown real,
   at real,
   primary key (rater, item)
 ) without rowid;

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from usi.errors import InputError
 from usi.study.settings import (
@@ -16,12 +18,20 @@ from usi.study.settings import (
     Consent,
     Recruiting,
     Table,
+    check_open,
     checked_table,
     read_text,
     read_toml,
 )
 
 BLIND, DATABASE, ITEMS = "blind.toml", "blind.sqlite", "items.jsonl"
+
+
+class BlindLimits(Table):
+    """``[limits]``: when the check takes no more raters."""
+
+    participants: int | None = Field(None, ge=1, description="raters who begin")
+    closes: date | None = Field(None, description="last day, in UTC")
 
 
 class BlindStudy(Table):
@@ -42,6 +52,7 @@ class BlindStudy(Table):
     url: str | None = Field(None, pattern=r"^https?://[^\s/]+(/\S*)?$")
     sessions_per_rater: int = Field(20, ge=2, le=200)
     seed: int = Field(7, ge=0)
+    limits: BlindLimits = BlindLimits()
     consent: Consent = Consent()
     experience: Choice = Choice(
         question="How much experience do you have with support conversations?",
@@ -50,6 +61,11 @@ class BlindStudy(Table):
     recruiting: Recruiting = Recruiting()
     completion: Completion = Completion()
     texts: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _open_needs_a_limit(self) -> Self:
+        check_open(self.recruiting, self.limits.participants)
+        return self
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,37 @@
-"""A blind check as Markdown."""
+"""The result of a blind check out of its file, and as Markdown."""
 
 from __future__ import annotations
 
+from usi.errors import UsageError
 from usi.report.card_text import practitioners
 from usi.report.tables import Column, Table, markdown_lines, shown
 from usi.report.text import markdown, printable
-from usi.study.blind.results import BlindCard
+from usi.study.blind.raters import Blind, ratings_of
+from usi.study.blind.results import BlindCard, results_of
+from usi.study.blind.status import left_out
+
+
+def result_of(blind: Blind) -> BlindCard:
+    """Everything that raters said until now.
+
+    Raises
+    ------
+    UsageError
+        Where no rating was given yet.
+    """
+    db = blind.database.read()
+    ratings, incomplete = ratings_of(db)
+    if not ratings:
+        raise UsageError(f"{blind.place.folder}: no rating was given yet")
+    return results_of(
+        list(blind.items.values()),
+        ratings,
+        title=blind.place.study.title,
+        seed=blind.place.study.seed,
+        incomplete=incomplete,
+        synthetic=blind.trial,
+        left_out=left_out(db),
+    )
 
 
 def markdown_of(card: BlindCard) -> str:
@@ -27,10 +53,9 @@ def markdown_of(card: BlindCard) -> str:
         "",
     ]
     if card.marked:
-        lines += [
-            *markdown_lines(_marked(card)),
-            "",
-        ]
+        lines += [*markdown_lines(_marked(card)), ""]
+    if card.left_out:
+        lines += [*markdown_lines(_left_out(card)), ""]
     lines += [
         "AUC: 0.5 = raters can't tell, 1 = they always can; bounds are the 5th and 95th percentile "
         "over raters and sessions.",
@@ -66,6 +91,13 @@ def _marked(card: BlindCard) -> Table:
         tuple(
             (f"{m.marks} of {m.ratings}", _line(m.simulator), _line(m.text)) for m in card.marked
         ),
+    )
+
+
+def _left_out(card: BlindCard) -> Table:
+    columns = ("rater left out", Column("ratings", "i"), "reason")
+    return Table(
+        "", columns, tuple((_line(m.rater), m.ratings, _line(m.reason)) for m in card.left_out)
     )
 
 

@@ -17,8 +17,12 @@ from usi.study.database import Connection, study_name
 from usi.study.links import Signer
 from usi.study.web.app import Cached, errors_of
 from usi.study.web.base import PersonSite, number, option
+from usi.study.web.blind_owner import BlindOwnerSite
 from usi.study.web.guard import Guard
 from usi.study.web.pages import marked_up, static_folder
+
+_NOTHING_GIVEN = ("consent", "declined", "withdrawn", "closed")
+"""Steps at which there is nothing to withdraw."""
 
 
 class RaterSite(PersonSite):
@@ -59,7 +63,7 @@ class RaterSite(PersonSite):
     def standing(self, request: Request) -> Rater | None:
         """Where the rater of a link stands."""
         person = self.number_of(request)
-        return None if person is None else raters.where(self.database.read(), person)
+        return None if person is None else raters.where(self.database.read(), self.blind, person)
 
     async def step(self, request: Request) -> Response:
         """The page of the step that a rater is at."""
@@ -159,7 +163,7 @@ class RaterSite(PersonSite):
         rater = self.standing(request)
         if rater is None:
             return self.plain(request, "not_found", status=404)
-        if rater.step in ("consent", "declined", "withdrawn"):
+        if rater.step in _NOTHING_GIVEN:
             return self.to(request, rater.id)
         return self.show(request, rater, "withdraw.html.j2", self.t("withdraw_title"), part=0)
 
@@ -186,17 +190,22 @@ class RaterSite(PersonSite):
         """A page of a rater."""
         return self.personal(
             request, rater.id, template, heading, part=part, status=status,
-            may_withdraw=rater.step not in ("consent", "declined", "withdrawn"), **values,
+            may_withdraw=rater.step not in _NOTHING_GIVEN, **values,
         )  # fmt: skip
 
 
-def blind_app(blind: Blind, *, secret: str, root_path: str = "") -> Any:
+def blind_app(blind: Blind, *, secret: str, password: str, root_path: str = "") -> Any:
     """Build the site of a blind check; parameters as of the site of a study."""
-    site = RaterSite(blind, Signer(secret, study_name(blind.database)))
+    signer = Signer(secret, study_name(blind.database))
+    site, owner = RaterSite(blind, signer), BlindOwnerSite(blind, signer, password)
     handlers, refuse = errors_of(site)
 
     app = Starlette(
-        routes=[*site.routes(), Mount("/static", Cached(directory=static_folder()))],
+        routes=[
+            *site.routes(),
+            *owner.routes(),
+            Mount("/static", Cached(directory=static_folder())),
+        ],
         exception_handlers=handlers,
     )
     return Guard(app, root_path=root_path, refuse=refuse)

@@ -21,6 +21,7 @@ def environment() -> Any:
         loader=jinja2.PackageLoader("usi.study.web", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )

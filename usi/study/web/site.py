@@ -121,11 +121,11 @@ class ParticipantSite(PersonSite):
             case "practice" | "talk":
                 return self.talk_page(request, standing, notice, draft, status)
             case "survey":
-                assert self.running.instrument is not None
+                assert self.running.survey is not None
                 return self.show(
                     request, standing, "survey.html.j2",
                     t("step_survey", number=standing.done + 1, total=standing.total),
-                    questions=self.running.instrument.questions, talk=standing.talk,
+                    questions=self.running.survey.questions, talk=standing.talk,
                 )  # fmt: skip
             case "between":
                 return self.between(request, standing)
@@ -254,18 +254,18 @@ class ParticipantSite(PersonSite):
 
     async def say(self, request: Request) -> Response:
         """A message: stored first, then answered."""
-        standing, form = await self.sent(request)
-        if standing is None:
+        person, form = await self.form_of(request)
+        if person is None:
             return self.short(request, "refused_text", 403)
-        person, talk_id = standing.person, request.path_params["talk"]
-        if not self.messages_pace.allows(person.code):
+        talk_id = request.path_params["talk"]
+        if not self.messages_pace.allows(str(person)):
             return self.short(request, "too_fast", 429)
         text = str(form.get("text") or "").replace("\r\n", "\n").replace("\0", "")
         said = await self.running.database.commit(
             lambda db: people.say(
                 db,
                 self.running,
-                person.id,
+                person,
                 talk_id,
                 text,
                 client=str(form.get("client") or secrets.token_hex(16))[:64],
@@ -280,7 +280,7 @@ class ParticipantSite(PersonSite):
             self.hub.tell(talk_id)
         if said in ("stored", "again"):
             if not is_htmx(request):
-                return self.to(request, person.id)
+                return self.to(request, person)
             after = number(form.get("after"), -1)
             return self.fragment(talk_id, -1 if after is None else after)
         words = {
@@ -293,7 +293,7 @@ class ParticipantSite(PersonSite):
             return PlainTextResponse(notice, status_code=_STATUS[said])
         now = self.standing(request)
         if now is None or now.talk is None or now.talk.id != talk_id:
-            return self.to(request, person.id)
+            return self.to(request, person)
         return self.page(request, now, notice=notice, draft=text, status=_STATUS[said])
 
     async def end(self, request: Request) -> Response:
@@ -314,12 +314,11 @@ class ParticipantSite(PersonSite):
     async def survey(self, request: Request) -> Response:
         """Answers about a talk."""
         standing, form = await self.sent(request)
-        if standing is None or self.running.instrument is None:
+        instrument, shown = self.running.instrument, self.running.survey
+        if standing is None or instrument is None or shown is None:
             return self.plain(request, "refused", status=403)
-        answers = {
-            question.item: option(form.get(question.item), question.options)
-            for question in self.running.instrument.questions
-        }
+        chosen = {q.item: number(form.get(q.item), 0) or 0 for q in shown.questions}
+        answers = shown.original(instrument, chosen)
         talk_id = request.path_params["talk"]
         await self.running.database.commit(
             lambda db: people.survey(db, self.running, standing.person.id, talk_id, answers)
@@ -356,8 +355,8 @@ class ParticipantSite(PersonSite):
         if talk is None:
             return self.short(request, "not_found_text", 404)
         if request.query_params.get("state"):
-            stored = people.messages_of(self.running.database.read(), talk.id)
-            return HTMLResponse(self.state_part(self.state(talk, stored)))
+            last = people.latest(self.running.database.read(), talk.id)
+            return HTMLResponse(self.state_part(self.state(talk, last)))
         after = number(request.query_params.get("after"), -1)
         return self.fragment(talk.id, -1 if after is None else after)
 
@@ -379,18 +378,18 @@ class ParticipantSite(PersonSite):
     async def stream(self, talk_id: int, after: int) -> AsyncIterator[str]:
         """Events of a talk until it is over or the page goes away."""
         event, state = self.hub.join(talk_id), ""
+        last = people.latest(self.running.database.read(), talk_id)
         try:
             while True:
                 db = self.running.database.read()
                 talk = people.talk_of(db, talk_id)
-                stored = people.messages_of(db, talk_id)
-                new = [message for message in stored if message.seq > after]
+                new = people.messages_of(db, talk_id, after)
                 for message in heard(new):
                     part = render("messages.html.j2", messages=[message], t=self.t)
                     yield sse("message", part, message.seq)
-                if stored:
-                    after = max(after, stored[-1].seq)
-                now = "over" if talk is None else self.state(talk, stored)
+                if new:
+                    after, last = new[-1].seq, new[-1:]
+                now = "over" if talk is None else self.state(talk, last)
                 if now != state:
                     state = now
                     yield sse("state", self.state_part(state))
@@ -408,18 +407,18 @@ class ParticipantSite(PersonSite):
         """Messages of a talk after a number, as HTML."""
         db = self.running.database.read()
         talk = people.talk_of(db, talk_id)
-        stored = people.messages_of(db, talk_id)
-        new = heard([message for message in stored if message.seq > after])
-        state = "over" if talk is None else self.state(talk, stored)
+        new = people.messages_of(db, talk_id, after)
+        state = "over" if talk is None else self.state(talk, new or people.latest(db, talk_id))
         return HTMLResponse(
-            render("messages.html.j2", messages=new, t=self.t), headers={"X-Talk-State": state}
+            render("messages.html.j2", messages=heard(new), t=self.t),
+            headers={"X-Talk-State": state},
         )
 
-    def state(self, talk: Talk, stored: list[Stored]) -> str:
-        """``yours``, ``writing`` or ``over``."""
+    def state(self, talk: Talk, last: list[Stored]) -> str:
+        """``yours``, ``writing`` or ``over``, by the end of a talk's messages."""
         if talk.state != "open":
             return "over"
-        return "writing" if people.agents_turn(stored) else "yours"
+        return "writing" if people.agents_turn(last) else "yours"
 
     def state_part(self, state: str) -> str:
         """A state as a piece of the page."""

@@ -17,6 +17,7 @@
   let sending = null;
   let retry = 0;
   let leaving = false;
+  let streaming = false; // events come, so nothing has to be asked for
 
   const identity = () =>
     crypto.randomUUID ? crypto.randomUUID() : `${Date.now()}-${Math.random().toString(36).slice(2)}`;
@@ -152,9 +153,13 @@
       retry = 0;
       tell("");
       if (box.value === sent) reset();
-      status.replaceChildren(status.ownerDocument.createRange().createContextualFragment(
-        '<span data-state="writing"></span>'));
-      refresh();
+      // Where the answer was faster than this, its event has set the state already.
+      const waits = log.lastElementChild?.classList.contains("mine");
+      if (waits && !status.querySelector('[data-state="writing"]')) {
+        status.replaceChildren(status.ownerDocument.createRange().createContextualFragment(
+          '<span data-state="writing"></span>'));
+      }
+      if (!streaming) refresh();
       box.focus();
     } else if (code >= 400 && code < 500) {
       tell(event.detail.xhr.responseText.slice(0, 400));
@@ -181,9 +186,11 @@
     state();
   });
   document.body.addEventListener("htmx:sseOpen", () => {
+    streaming = true;
     if (notice.textContent === chat.dataset.lost) tell("");
   });
   document.body.addEventListener("htmx:sseError", () => {
+    streaming = false;
     tell(chat.dataset.lost);
   });
 
