@@ -23,12 +23,13 @@ from usi.audit.audit import read_corpus
 from usi.audit.draws import Design, People, draw, people_of
 from usi.audit.gauntlet import (
     TIERS,
+    Asked,
     Trial,
     chosen_attacks,
     one_draw,
-    one_trial,
     simulator_sessions,
     table_of,
+    trials_of,
 )
 from usi.audit.material import positions
 from usi.corpora.resolve import resolve
@@ -152,10 +153,10 @@ def _with_few(people: People, work: Work) -> Trial:
     material = draw(people, design, seed=seed, reference=frozenset(chosen))
     table = table_of(material.people, human=True, name="people")
     sessions = simulator_sessions(material, material.held_out, "people")
-    return one_trial(
-        table, sessions, name=f"few-{work.few}", seed=seed, design=design,
-        replicates=1000, outcomes=True, c2st="off",
-    )  # fmt: skip
+    (trial,) = trials_of(
+        table, {f"few-{work.few}": sessions}, Asked(seed, design, 1000, True, c2st="off")
+    )
+    return trial
 
 
 def works(corpus: Corpus, draws: int) -> list[Work]:

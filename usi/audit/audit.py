@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from usi.audit.attacks import Attack
-from usi.audit.draws import MIN_TASKS, Design, People, draw, largest, people_of, units
+from usi.audit.draws import MIN_TASKS, Design, People, largest, people_of, units
 from usi.audit.gauntlet import (
     OTHER_PEOPLE,
-    PEOPLE,
     TIERS,
     Admission,
+    Asked,
     Trial,
     admissions,
     chosen_attacks,
+    held_out_people,
     one_draw,
-    one_trial,
-    simulator_sessions,
-    table_of,
 )
 from usi.corpora.resolve import Corpus
 from usi.errors import InputError, UsageError
@@ -235,20 +233,8 @@ def _sizes(
             own = done.get(design.name, number)
             if own is None:
                 told(f"people at {design.name}, draw {number - numbers[0] + 1} ...")
-                material = draw(people, design, seed=number)
-                reference = table_of(material.people, human=True, name=PEOPLE)
-                sessions = simulator_sessions(material, material.held_out, PEOPLE)
-                own = [
-                    one_trial(
-                        reference,
-                        sessions,
-                        name=PEOPLE,
-                        seed=number,
-                        design=design,
-                        replicates=replicates,
-                        outcomes=people.outcomes,
-                    )
-                ]
+                asked = Asked(number, design, replicates, people.outcomes)
+                own = held_out_people(people, asked)
                 done.put(design.name, number, own)
             trials += own
         passes = {t: sum(trial.verdicts[t] == "PASS" for trial in trials) for t in TIERS}

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from usi.audit.attacks import ATTACKS, Attack, CannotMake
-from usi.audit.draws import Design, People, Split, draw
+from usi.audit.draws import Design, People, draw
 from usi.audit.material import Material, placed
 from usi.decisions import Criteria, gate_scorecard, tier
 from usi.errors import NotScorable, UsiError, unknown_name
@@ -23,6 +23,8 @@ from usi.loading.notes import LoadNotes
 from usi.options import ScoreOptions, TwoSampleMode
 from usi.pipeline import Loaded, features, score_with_tables
 from usi.records import Session
+from usi.scoring.robust.reference import scorable_rows
+from usi.scoring.scorecard import Scorecard
 
 TIERS = ("A", "B", "C")
 PEOPLE = "people"
@@ -126,37 +128,84 @@ def criteria_of(letter: str, *, outcomes: bool) -> Criteria:
     )
 
 
-def one_trial(
-    reference: SessionTable,
-    sessions: Sequence[Session],
-    *,
-    name: str,
-    seed: int,
-    design: Design,
-    replicates: int,
-    outcomes: bool,
-    c2st: TwoSampleMode = "fast",
-) -> Trial:
-    """Score and gate one simulator of one draw."""
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every simulator of a draw.
+
+    Attributes
+    ----------
+    seed, design
+        Of the draw.
+    replicates
+        Bootstrap replicates of a score.
+    outcomes
+        Whether the corpus tells how sessions ended.
+    c2st
+        Mode of the two-sample test.
+    """
+
+    seed: int
+    design: Design
+    replicates: int
+    outcomes: bool
+    c2st: TwoSampleMode = "fast"
+
+
+def trials_of(
+    reference: SessionTable, simulators: Mapping[str, Sequence[Session]], asked: Asked
+) -> list[Trial]:
+    """Score and gate the simulators of one draw, in their order.
+
+    They are scored together, so that what is learned on people is learned once; one that can't be
+    scored is refused, and the others stand.
+    """
+    tables = {
+        name: table_of(sessions, human=False, name=name) for name, sessions in simulators.items()
+    }
+    criteria = {letter: criteria_of(letter, outcomes=asked.outcomes) for letter in TIERS}
+    silent = [name for name, table in tables.items() if not scorable_rows(table.frame).height]
+    cards = _cards(reference, {n: t for n, t in tables.items() if n not in silent}, asked)
+    for name in silent:
+        cards |= _cards(reference, {name: tables[name]}, asked)
+    return [_trial(name, cards[name], criteria, asked) for name in simulators]
+
+
+def _cards(
+    reference: SessionTable, tables: Mapping[str, SessionTable], asked: Asked
+) -> dict[str, Scorecard | str]:
+    """The scorecard that holds each simulator, or why it was refused."""
+    if not tables:
+        return {}
+    options = ScoreOptions(difficulty="none", replicates=asked.replicates, c2st=asked.c2st)
     try:
-        table = table_of(sessions, human=False, name=name)
-        card = score_with_tables(
-            {name: table},
-            reference,
-            profile="robust",
-            options=ScoreOptions(difficulty="none", replicates=replicates, c2st=c2st),
-        ).card
+        card = score_with_tables(tables, reference, profile="robust", options=options).card
     except UsiError as error:
-        refused = dict.fromkeys(TIERS, REFUSED)
-        return Trial(seed, design.name, name, refused, {}, {}, str(error))
+        if len(tables) == 1:
+            return dict.fromkeys(tables, str(error))
+        # One of them can't be scored: each by itself says which.
+        return {
+            name: own
+            for label, table in tables.items()
+            for name, own in _cards(reference, {label: table}, asked).items()
+        }
+    return dict.fromkeys(tables, card)
+
+
+def _trial(
+    name: str, card: Scorecard | str, criteria: Mapping[str, Criteria], asked: Asked
+) -> Trial:
+    """Verdicts of one simulator of a card, and the numbers behind them."""
+    design = asked.design.name
+    if isinstance(card, str):
+        return Trial(asked.seed, design, name, dict.fromkeys(TIERS, REFUSED), {}, {}, card)
     verdicts: dict[str, str] = {}
     against: dict[str, tuple[tuple[str, str], ...]] = {}
     numbers: dict[str, tuple[float | None, float | None, float | None]] = {}
-    one = card.simulators[0]
+    one = next(side for side in card.simulators if side.name == name)
     for part, found in {"index": one.index, **one.components}.items():
         numbers[part] = (found.value, found.low, found.high)
-    for letter in TIERS:
-        decided = gate_scorecard(card, criteria_of(letter, outcomes=outcomes), simulator=name)
+    for letter, own in criteria.items():
+        decided = gate_scorecard(card, own, simulator=name)
         verdicts[letter] = decided.verdict
         checks = decided.simulators[0].checks
         against[letter] = tuple(
@@ -165,7 +214,7 @@ def one_trial(
         for check in checks:
             if check.value is not None:
                 numbers.setdefault(check.id, (check.value, check.low, check.high))
-    return Trial(seed, design.name, name, verdicts, against, numbers)
+    return Trial(asked.seed, design, name, verdicts, against, numbers)
 
 
 def one_draw(
@@ -180,36 +229,47 @@ def one_draw(
     """Held-out people and every attack of one draw."""
     material = draw(people, design, seed=seed, models=models)
     reference = table_of(material.people, human=True, name="people")
-    options: dict[str, Any] = {
-        "seed": seed, "design": design, "replicates": replicates, "outcomes": people.outcomes,
-    }  # fmt: skip
-    own = simulator_sessions(material, material.held_out, PEOPLE)
-    trials = [one_trial(reference, own, name=PEOPLE, **options)]
-    trials += _other_people(people, design, options)
+    asked = Asked(seed, design, replicates, people.outcomes)
+    made = {PEOPLE: simulator_sessions(material, material.held_out, PEOPLE)}
+    unmade: dict[str, Trial] = {}
     for attack in attacks:
         rng = random.Random(f"{seed}-{attack.name}")
         try:
-            made = simulator_sessions(material, attack.make(material, rng), attack.name)
+            sessions = attack.make(material, rng)
         except CannotMake as error:
-            refused = dict.fromkeys(TIERS, "")
-            trials.append(Trial(seed, design.name, attack.name, refused, {}, {}, str(error)))
+            nothing = dict.fromkeys(TIERS, "")
+            unmade[attack.name] = Trial(
+                seed, design.name, attack.name, nothing, {}, {}, str(error)
+            )
             continue
-        trials.append(one_trial(reference, made, name=attack.name, **options))
-    return trials
+        made[attack.name] = simulator_sessions(material, sessions, attack.name)
+    found = {trial.name: trial for trial in trials_of(reference, made, asked)} | unmade
+    return [
+        found[PEOPLE],
+        *_other_people(people, asked),
+        *(found[attack.name] for attack in attacks),
+    ]
 
 
-def _other_people(people: People, design: Design, options: Mapping[str, Any]) -> list[Trial]:
+def held_out_people(people: People, asked: Asked) -> list[Trial]:
+    """Held-out people of one draw alone."""
+    material = draw(people, asked.design, seed=asked.seed)
+    reference = table_of(material.people, human=True, name=PEOPLE)
+    made = simulator_sessions(material, material.held_out, PEOPLE)
+    return trials_of(reference, {PEOPLE: made}, asked)
+
+
+def _other_people(people: People, asked: Asked) -> list[Trial]:
     """People of the other half of the participants, where participants are known."""
     if not people.can_split("participant"):
         return []
     try:
-        split: Split = "participant"
-        material = draw(people, design, seed=options["seed"], split=split)
+        material = draw(people, asked.design, seed=asked.seed, split="participant")
     except NotScorable:
         return []  # the halves have too few tasks in common for this design
     reference = table_of(material.people, human=True, name="people")
     own = simulator_sessions(material, material.held_out, OTHER_PEOPLE)
-    return [one_trial(reference, own, name=OTHER_PEOPLE, **options)]
+    return trials_of(reference, {OTHER_PEOPLE: own}, asked)
 
 
 @dataclass(frozen=True)
