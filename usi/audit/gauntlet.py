@@ -238,9 +238,7 @@ def one_draw(
             sessions = attack.make(material, rng)
         except CannotMake as error:
             nothing = dict.fromkeys(TIERS, "")
-            unmade[attack.name] = Trial(
-                seed, design.name, attack.name, nothing, {}, {}, str(error)
-            )
+            unmade[attack.name] = Trial(seed, design.name, attack.name, nothing, {}, {}, str(error))
             continue
         made[attack.name] = simulator_sessions(material, sessions, attack.name)
     found = {trial.name: trial for trial in trials_of(reference, made, asked)} | unmade
