@@ -876,6 +876,30 @@ def _ratio_checks(
     return found
 
 
+def check_style(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+    """How it writes: the score of the style features against its minimum, by its bounds.
+
+    Other people on another platform write otherwise, too, so an unpaired design leaves it open.
+    """
+    least = criteria.style_min
+    if rules_of(simulator).own_two_sample or not least:
+        return []
+    title = "style"
+    rule = f"{title} >= {least:g} (lower bound)"
+    part = simulator.style_score
+    bound = None if part is None else bounded(part)
+    if bound is None:
+        why = (part.reason if part is not None else None) or NOT_ON_CARD()
+        return [not_assessed_check("style", rule, title, why, least)]
+    low = bound.lower(ALPHA / criteria.family_size)
+    stands: tuple[State, Code] = "inconclusive", NOT_SURELY_LEAST
+    if low >= least - EPS:
+        stands = "pass", REACHES
+    elif bound.high < least - EPS and not is_unpaired(simulator):
+        stands = "fail", LIES_BELOW
+    return [value_check("style", rule, stands, title, (bound.value, low, bound.high), least)]
+
+
 def check_copies(simulator: SimulatorCard) -> list[Check]:
     """Copies of people's sessions, and of the simulator's own of other tasks, fail every tier."""
     found = []

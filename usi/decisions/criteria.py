@@ -126,6 +126,8 @@ class Criteria(_Part):
         outcome; each is looked at by itself, on both sides. Above: INCONCLUSIVE; 1 = not asked.
     c2st_max
         Upper bound of the two-sample AUC of boosted trees; 1 = not asked.
+    style_min
+        Lower bound of the mean D of the style features, in points; below its upper bound: FAIL.
     tracking
         Task tracking, content tracking, turn adjacency.
     max_user_errors
@@ -151,6 +153,7 @@ class Criteria(_Part):
     max_success_gap: Share | None = None
     max_left_out: Share | None = None
     c2st_max: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
+    style_min: Points | None = None
     max_user_errors: Share | None = None
     max_blind_auc: Annotated[float, Field(strict=True, ge=0.5, le=1)] | None = None
     family_size: Count = 1
@@ -184,6 +187,8 @@ class Criteria(_Part):
             del asked["max_user_errors"]
         if self.max_blind_auc is None:
             del asked["max_blind_auc"]
+        if self.style_min is None:
+            del asked["style_min"]
         if self.max_left_out is None:
             del asked["max_left_out"]
         if self.allow_research_only:
@@ -245,6 +250,8 @@ def _levels(criteria: Criteria) -> dict[str, float]:
         least = getattr(tracking, name)
         if least:
             levels[f"tracking.{name}"] = least
+    if criteria.style_min:
+        levels["style_min"] = criteria.style_min
     if criteria.survey.min_kappa_ratio is not None:
         levels["survey.min_kappa_ratio"] = criteria.survey.min_kappa_ratio
     if criteria.min_tasks is not None:

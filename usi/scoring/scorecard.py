@@ -367,6 +367,9 @@ class SimulatorCard(SideCard):
     collapsed: bool = False
     subgroups: tuple[SubgroupScore, ...] = ()
     style: dict[str, FeatureScore] = Field(default_factory=dict)
+    style_score: Component | None = Field(
+        None, description="robust: mean D of the style features; no term of the index"
+    )
     floors: dict[str, Estimate] = Field(
         default_factory=dict, description="index of degenerate users, by anchor"
     )

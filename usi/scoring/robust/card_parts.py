@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -371,6 +372,19 @@ def _component(
         "batch_range": (tidy(ends[0]), tidy(ends[1])) if ends else None,
         "ceiling_at_n": maybe(ceiling),
     }
+
+
+def style_score(result: Study, extras: Extras) -> Component:
+    """Mean D of the style features with its bounds, or why there is none."""
+    own, n = result.style, int(result.simulator.sessions.sum())
+    sizes: dict[str, Any] = {
+        "features_scored": len(own.selection.scored),
+        "features_declared": own.selection.declared,
+    }
+    if own.score is None:
+        reason = own.reason or NOT_ASSESSED()
+        return Component(value=None, status="not_assessed", reason=reason, n=n, **sizes)
+    return Component(**_component(own.score, result, "style", extras, n, own.ceiling), **sizes)
 
 
 def components(result: Study, extras: Extras) -> dict[str, Component]:

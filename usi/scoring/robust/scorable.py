@@ -338,6 +338,22 @@ class Selection:
         return sum(self.members.get(name, 1) for name in names)
 
 
+STYLE = "style"
+"""How somebody writes: a score of its own, and no term of the index."""
+
+
+def select_style(
+    specs: Sequence[FeatureSpec], verdicts: Mapping[str, Scorable], *, paired: bool
+) -> Selection:
+    """Style features that can be scored; half of them, and at least two, must be represented."""
+    own = [spec for spec in specs if spec.dimension == STYLE]
+    scored = tuple(spec.name for spec in own if verdicts[spec.name].reason is None)
+    if len(scored) >= 2 and 2 * len(scored) >= len(own):
+        return Selection(scored, len(own), None)
+    few = FEW_FEATURES if paired else FEW_FEATURES_UNPAIRED
+    return Selection(scored, len(own), few(scored=len(scored), declared=len(own)))
+
+
 def select(
     specs: Sequence[FeatureSpec],
     verdicts: Mapping[str, Scorable],

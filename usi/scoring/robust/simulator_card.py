@@ -34,7 +34,14 @@ from usi.scoring.context import ScoreContext
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
 from usi.scoring.robust.batches import batch_ranges, versus_humans
 from usi.scoring.robust.bounds import maybe, tidy
-from usi.scoring.robust.card_parts import Extras, components, features, index_of, outcome_numbers
+from usi.scoring.robust.card_parts import (
+    Extras,
+    components,
+    features,
+    index_of,
+    outcome_numbers,
+    style_score,
+)
 from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import CONSTANT, ECHO, behaviour_mean
 from usi.scoring.robust.gaps import certain_gaps
@@ -249,6 +256,7 @@ def simulator_card(
         index=index_of(result, extras),
         features={k: f for k, f in own.items() if f.dimension != "style"},
         style={k: f for k, f in own.items() if f.dimension == "style"},
+        style_score=style_score(result, extras),
         left_out=merged(
             session_reasons(table, design),
             repair_counts(table),

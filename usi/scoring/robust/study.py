@@ -28,11 +28,29 @@ from usi.scoring.robust.design import Design, detect_design, placement, require_
 from usi.scoring.robust.difficulty import Bins, Pool, assign_bins
 from usi.scoring.robust.outcome import Success, label_indicators, other_agents, successes
 from usi.scoring.robust.reference import Reference, scorable_rows
-from usi.scoring.robust.scorable import Selection, scored_values, select
+from usi.scoring.robust.scorable import STYLE, Selection, scored_values, select, select_style
 from usi.scoring.robust.sums import SideSums, side_sums
-from usi.scoring.robust.terms import Contrast, Terms, all_terms, contrast
+from usi.scoring.robust.terms import Contrast, Terms, all_terms, contrast, feature_terms
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Style:
+    """The score of the style features, which is no term of the index.
+
+    Attributes
+    ----------
+    selection
+        Features that enter it.
+    score, ceiling
+        Score, and what a perfect simulator would reach; ``None`` where `reason` says why not.
+    """
+
+    selection: Selection
+    score: Score | None
+    ceiling: float | None
+    reason: Reason | None
 
 
 @dataclass(frozen=True)
@@ -57,6 +75,8 @@ class Study:
         Means, errors, replicates.
     terms, scores, ceiling
         By component; a component that can't be assessed is absent, `reasons` says why.
+    style
+        Score of the style features.
     rule
         How standard errors become bounds.
     people
@@ -79,6 +99,7 @@ class Study:
     terms: dict[str, Terms]
     scores: dict[str, Score]
     ceiling: dict[str, float]
+    style: Style
     reasons: dict[str, Reason]
     rule: Interval
     people: People | None
@@ -191,6 +212,17 @@ def study(
     alone = behind is not None and behind.participants < 2
     _drop_unbounded(terms, scores, reasons, data, place.unit_name, alone=alone)
     errors = perfect_errors(sim, human, data, added)
+    chosen = select_style(specs, ref.verdicts, paired=design.paired)
+    written = feature_terms(data, specs, {STYLE: chosen})
+    styles = {name: score_terms(own, rule, behind) for name, own in written.items()}
+    lacking = _reasons({STYLE: chosen}, written, success, bins)
+    _drop_unbounded(written, styles, lacking, data, place.unit_name, alone=alone)
+    style = Style(
+        chosen,
+        styles.get(STYLE),
+        ceilings(errors, data, written, specs).get(STYLE),
+        lacking.get(STYLE),
+    )
     return Study(
         reference=ref,
         frame=rows,
@@ -206,6 +238,7 @@ def study(
         terms=terms,
         scores=scores,
         ceiling=ceilings(errors, data, terms, specs),
+        style=style,
         reasons=reasons,
         rule=rule,
         people=behind,
