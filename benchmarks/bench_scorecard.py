@@ -30,6 +30,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def once(human: Path, simulator: Path, surveys: Path, profile: str) -> dict[str, float]:
     """Seconds of every phase of one scorecard; nothing is kept from an earlier one."""
+    import usi
     from usi import pipeline
 
     seconds: dict[str, float] = {}
@@ -41,12 +42,10 @@ def once(human: Path, simulator: Path, surveys: Path, profile: str) -> dict[str,
         ]
     )
     seconds["score"], _ = timed(
-        lambda: pipeline.score(
-            {simulator.stem: tables[1]}, tables[0], profile=profile, surveys=surveys
-        )
+        lambda: usi.score({simulator.stem: tables[1]}, tables[0], profile=profile, surveys=surveys)
     )
     seconds["phases"] = sum(seconds.values())
-    seconds["in one go"], _ = timed(lambda: pipeline.score([simulator], human, profile=profile))
+    seconds["in one go"], _ = timed(lambda: usi.score([simulator], human, profile=profile))
     return seconds
 
 

@@ -254,17 +254,6 @@ class ScoreResult:
         }
 
 
-def score(
-    simulators: Paths | Tables | Streams,
-    human: str | Path | SessionTable | SessionStream,
-    *,
-    profile: str | None = None,
-    options: ScoreOptions | None = None,
-) -> Scorecard:
-    """The scorecard of `score_with_tables` alone; `usi.score` has every option as a parameter."""
-    return score_with_tables(simulators, human, profile=profile, options=options).card
-
-
 def score_with_tables(
     simulators: Paths | Tables | Streams,
     human: str | Path | SessionTable | SessionStream,

@@ -9,8 +9,7 @@ meaning; decisions are taken on the rounded numbers, so that text and verdict ag
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator
 
@@ -46,21 +45,6 @@ def rounded_p(value: float) -> float:
 
 def _twelve(value: float) -> float:
     return rounded(value, DIGITS)
-
-
-def rounded_deep(value: Any) -> Any:
-    """The same mapping, list or tuple with every float in it rounded.
-
-    >>> rounded_deep({"a": [1.0, 1 / 3], "b": (True, 2)})
-    {'a': [1.0, 0.3333333333], 'b': [True, 2]}
-    """
-    if isinstance(value, float):
-        return rounded(value)
-    if isinstance(value, Mapping):
-        return {key: rounded_deep(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded_deep(part) for part in value]
-    return value
 
 
 Number = Annotated[float, AfterValidator(_twelve)]

@@ -63,6 +63,7 @@ def simulator(name: str = "sim", **change: Any) -> SimulatorCard:
         "task_tracking": share(0.97, 0.8, 1.2),
         "content_tracking": share(0.95, 0.9, 1.0),
         "turn_adjacency": share(0.98, 0.9, 1.1),
+        "style_score": part(93.0),
         "two_sample": (auc(0.55, 0.5, 0.6),),
     }
     return SimulatorCard(**{**fields, **change})

@@ -111,7 +111,7 @@ def test_criteria_from_the_workspace(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert call("gate", path) == 1
     data = json.loads(capsys.readouterr().out)
     assert (data["verdict"], data["exit_code"]) == ("INCONCLUSIVE", 1)
-    assert "on_inconclusive" in data["exit_code_note"]
+    assert "on_inconclusive" in data["exit_code_note"]["text"]
     assert call("gate", path, "--tier", "C") == 3  # the command line goes before the file
 
 

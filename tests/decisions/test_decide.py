@@ -30,6 +30,7 @@ from usi.reasons import (
     NO_VALID_ANSWER,
     TRACKING_ONE_BATCH,
     UNPAIRED_TRACKING,
+    Reason,
 )
 from usi.scoring.scorecard import CopyShare, Index, Scorecard, Sizes, SubgroupScore
 
@@ -71,7 +72,7 @@ def test_an_upper_bound_below_its_minimum_is_fail() -> None:
     verdict = run(only(reaction=part(40.0)))
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 1)
     assert verdict.decided_by == ("reaction",)
-    assert "75" in verdict.reasons[0]
+    assert "75" in verdict.reasons[0].text
 
 
 def test_minimums_catch_what_the_index_hides() -> None:
@@ -90,7 +91,7 @@ def test_fail_is_corrected_by_holm() -> None:
     verdict = run(only(reaction=component))
     assert verdict.verdict == "INCONCLUSIVE"
     assert verdict.decided_by == ("reaction",)
-    assert "Holm" in verdict.reasons[0]
+    assert "Holm" in verdict.reasons[0].text
     # at p = 0.05/6 it is one of six tests that may reject: z = 2.394
     assert run(only(reaction=part(75 - 2.0 - 2.3940, se=1.0))).verdict == "FAIL"
     assert run(only(reaction=part(75 - 2.0 - 2.3935, se=1.0))).verdict == "INCONCLUSIVE"
@@ -170,7 +171,7 @@ def test_a_ratio_that_cannot_be_made_leaves_the_verdict_open_or_is_loosened() ->
     none = not_assessed(TRACKING_ONE_BATCH)
     verdict = run({"content_tracking": none})
     assert verdict.verdict == "INCONCLUSIVE"
-    assert "one human batch" in verdict.reasons[0]
+    assert "one human batch" in verdict.reasons[0].text
     assert "two batches" in verdict.needed[0].text
     rules: dict[str, Any] = {"tracking": {"content": 0.0, "content_max": 99.0}}
     assert run({"content_tracking": share(0.2, 0.1, 0.3)}, "B", **rules).verdict == "PASS"
@@ -195,7 +196,7 @@ def test_copies_fail_every_tier(key: str, name: str) -> None:
     verdict = run({**change, key: shares[0]}, name)
     assert verdict.verdict == "FAIL"
     assert verdict.decided_by == (key,)
-    assert "it replays" in verdict.reasons[0]
+    assert "it replays" in verdict.reasons[0].text
     assert run({**change, key: shares[1]}, name).verdict == "PASS"
 
 
@@ -252,7 +253,7 @@ def test_index_without_value_is_inconclusive() -> None:
     )
     verdict = run({"index": nothing})
     assert verdict.verdict == "INCONCLUSIVE"
-    assert "an index needs at least 50" in verdict.reasons[0]
+    assert "an index needs at least 50" in verdict.reasons[0].text
 
 
 def test_fewer_tasks_than_asked_decides_nothing() -> None:
@@ -294,8 +295,8 @@ def test_behaviour_on_other_tasks_never_fails_and_says_so_first(name: str) -> No
     verdict = gate_scorecard(unpaired(**only(**{name: part(5.0)})), tier("C"))
     assert verdict.verdict == "INCONCLUSIVE"
     assert verdict.decided_by == ("task_mix", name)
-    assert "different tasks" in verdict.reasons[0]
-    assert name in verdict.reasons[0]
+    assert "different tasks" in verdict.reasons[0].text
+    assert name in verdict.reasons[0].text
 
 
 @pytest.mark.parametrize("name", ["clarification", "reaction"])
@@ -307,10 +308,11 @@ def test_scores_that_follow_a_script_never_fail(name: str) -> None:
 
 
 def test_scorecard_reasons_for_no_verdict_override() -> None:
-    change = {"inconclusive": ("both sides share one annotator",), **only(reaction=part(5.0))}
+    why = Reason("made_up", "both sides share one annotator")
+    change = {"inconclusive": (why,), **only(reaction=part(5.0))}
     verdict = run(change)
     assert verdict.verdict == "INCONCLUSIVE"
-    assert verdict.reasons[0] == "both sides share one annotator"
+    assert verdict.reasons[0].text == "both sides share one annotator"
 
 
 def test_tier_limit_of_the_scorecard() -> None:
@@ -424,7 +426,7 @@ def test_expiry_counts_to_the_day_that_is_given() -> None:
         verdict(None, "2026-01-01")
     with pytest.raises(UsageError, match="before the day of scoring"):
         verdict("2025-12-31", "2026-01-01")
-    with pytest.raises(UsageError, match="no date"):
+    with pytest.raises(UsageError, match="is not a date"):
         verdict("yesterday", "2026-01-01")
 
 
@@ -460,7 +462,7 @@ def test_several_simulators_give_the_worst_verdict() -> None:
     assert (every.verdict, every.exit_code) == ("FAIL", 1)
     assert every.decided_by == ("bad: reaction",)
     assert [part_.verdict for part_ in every.simulators] == ["INCONCLUSIVE", "PASS", "FAIL"]
-    assert any("family_size" in warning for warning in every.warnings)
+    assert any("family_size" in warning.text for warning in every.warnings)
     assert gate_scorecard(card(good, bad), tier("B"), simulator="good").verdict == "PASS"
     with pytest.raises(UsageError, match="did you mean 'good'"):
         gate_scorecard(card(good, bad), tier("B"), simulator="goood")
@@ -518,7 +520,7 @@ def test_z_of_the_cards_is_the_gates() -> None:
 def test_a_verdict_says_that_tasks_differ_and_what_the_reference_is() -> None:
     assert "tasks of the two sides differ" in gate_scorecard(unpaired(), tier("C")).to_text()
     reference = card(human=human(is_human=False))
-    assert "no human" in gate_scorecard(reference, tier("B")).to_text()
+    assert "not human" in gate_scorecard(reference, tier("B")).to_text()
 
 
 def test_needed_names_the_absent_component_once() -> None:

@@ -75,8 +75,8 @@ def test_every_tier_and_side_names_cause_count_and_share(name, side, cause) -> N
     verdict = gate_scorecard(with_left_out(card(), side, (cause, 55)), tier(name))
     assert (verdict.verdict, verdict.decided_by) == ("INCONCLUSIVE", (f"left_out.{side}",))
     (reason,) = verdict.reasons
-    assert reason.startswith(f"{side}: 55 of ")
-    assert ("10.0%" if cause in CAUSES[:3] else "11.1%") in reason
+    assert reason.text.startswith(f"{side}: 55 of ")
+    assert ("10.0%" if cause in CAUSES[:3] else "11.1%") in reason.text
     (need,) = verdict.needed
     assert need.part == f"left_out.{side}"
 
@@ -88,7 +88,10 @@ def test_causes_add_up_around_the_limit() -> None:
     assert gate_scorecard(at, tier("B")).verdict == "PASS"  # 26 of 521 are 4.99 %
     found = gate_scorecard(over, tier("B"))  # 27 of 522 are 5.17 %
     assert found.verdict == "INCONCLUSIVE"
-    assert "27 of 522 sessions left out (15 infrastructure error, 12 keep mark" in found.reasons[0]
+    assert (
+        "27 of 522 sessions left out (15 infrastructure error, 12 keep mark"
+        in found.reasons[0].text
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,6 +124,6 @@ def test_people_answered_a_survey_and_the_simulator_none(name, verdict) -> None:
     assert found.verdict == verdict
     if verdict != "PASS":
         assert found.decided_by == ("survey",)
-        assert found.reasons[0].startswith("people answered a survey: ")
+        assert found.reasons[0].text.startswith("people answered a survey: ")
     nobody = card(simulator(components={"survey": absent(NO_SURVEY())}))
     assert gate_scorecard(nobody, tier(name)).verdict == "PASS"

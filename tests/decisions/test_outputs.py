@@ -102,8 +102,8 @@ def test_foreign_names_are_no_markup() -> None:
     assert "\x1b" not in markdown
     assert "\x00" not in markdown
     rows = [line for line in markdown.splitlines() if line.startswith("| ")]
-    # every row of the table has exactly three cells
-    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
+    # every row of the table has exactly four cells
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
     assert not [line for line in markdown.splitlines() if line.startswith("::")]
     shown = verdict.to_text()
     assert "\x1b" not in shown

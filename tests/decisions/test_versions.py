@@ -100,8 +100,8 @@ def test_a_second_draw_of_the_same_simulator_is_unchanged(
     assert {f"baseline.{name}" for name in ("index", "conversation", "outcome")} <= checks.keys()
     assert {f"anchor.{name}" for name in ("index", "conversation", "outcome")} <= checks.keys()
     assert all(c["state"] == "pass" for key, c in checks.items() if key.startswith("baseline"))
-    assert any("smallest margins" in note for note in data["warnings"])
-    assert any("baseline was scored on" in note for note in data["warnings"])
+    assert any("smallest margins" in note["text"] for note in data["warnings"])
+    assert any("baseline was scored on" in note["text"] for note in data["warnings"])
 
 
 def test_the_age_of_the_baseline_counts_to_the_given_day(
@@ -109,15 +109,15 @@ def test_the_age_of_the_baseline_counts_to_the_given_day(
 ) -> None:
     assert gate(cards, "again", "copy", *MARGINS, "--as-of", "2999-01-01") == 0
     notes = json.loads(capsys.readouterr().out)["warnings"]
-    assert any("days before 2999-01-01" in note for note in notes)
-    assert any("no anchor" in note for note in notes)
+    assert any("days before 2999-01-01" in note["text"] for note in notes)
+    assert any("no anchor" in note["text"] for note in notes)
 
 
 def test_a_broken_version_regresses(cards: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert gate(cards, "polite", "copy", *MARGINS) == 1
     data = json.loads(capsys.readouterr().out)
     assert "baseline.index" in data["decided_by"]
-    assert any("REGRESSED" in reason for reason in data["reasons"])
+    assert any("REGRESSED" in reason["text"] for reason in data["reasons"])
 
 
 def test_a_mended_version_is_better(cards: Path) -> None:

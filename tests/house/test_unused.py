@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,7 +15,35 @@ CALLED_BY_NAME = frozenset({"command", "recognise", "read", "write"})
 """Functions that are found by their name: of verbs, of readers and of writers."""
 REGISTERING = frozenset({"command", "read", "write"})
 """Decorators that make what they decorate reachable: verbs, and the tools of a domain."""
-INTERFACE = frozenset(f"usi.api.{name}" for name in usi.__all__)
+INTERFACE = frozenset(f"usi.api.{name}" for name in usi.__all__) | {
+    "usi.extraction.extract.extract",  # sessions that do not fit into memory, block by block
+}
+
+
+def shown_to_users() -> set[str]:
+    """What pages of the docs import, and the scripts that make them."""
+    found = set()
+    for path in (ROOT / "docs").rglob("*"):
+        if path.suffix in (".md", ".py"):
+            text = path.read_text(encoding="utf-8")
+            for module, names in re.findall(
+                r"^from (usi[\w.]*) import ([\w, ]+)", text, re.MULTILINE
+            ):
+                found |= {f"{module}.{name.strip()}" for name in names.split(",")}
+    return found
+
+
+def named_in_rules() -> set[str]:
+    """Functions that the definition of a domain names."""
+    found = set()
+    for path in (ROOT / "usi" / "simulate" / "domains").rglob("domain.toml"):
+        text = path.read_text(encoding="utf-8")
+        package = module_of(path.parent / "rules.py", ROOT / "usi")
+        found |= {
+            f"{package}.{name}" for name in re.findall(r'^function = "(\w+)"', text, re.MULTILINE)
+        }
+    return found
+
 
 Definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -67,7 +96,7 @@ def unused(root: Path) -> set[str]:
             used |= {
                 (other, n.attr) for n in ast.walk(trees[module]) if isinstance(n, ast.Attribute)
             }
-        elif module in packages:
+        elif module in packages and not read_in(trees[module], name):
             passed_on[module, name] = (source, name)
         else:
             used.add((source, name))
@@ -89,7 +118,10 @@ def imported(trees: Mapping[str, ast.Module]) -> Iterator[tuple[str, str, str]]:
 
 
 def test_every_public_function_of_usi_is_used_in_usi() -> None:
-    assert unused(ROOT / "usi") - INTERFACE == set()
+    shown, named = shown_to_users(), named_in_rules()
+    assert len(shown) > 5
+    assert len(named) > 1
+    assert unused(ROOT / "usi") - INTERFACE - shown - named == set()
 
 
 def test_a_function_that_nothing_uses_is_found(tmp_path: Path) -> None:

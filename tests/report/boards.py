@@ -11,6 +11,7 @@ from usi.decisions.compare import judged
 from usi.decisions.rank import Ranked, Ranking
 from usi.decisions.tables import Comparison, Entry, Leaderboard, Rankings
 from usi.estimate import Estimate
+from usi.reasons import Reason
 
 
 def share(value: float, low: float, high: float) -> Estimate:
@@ -26,7 +27,7 @@ def admission(verdict: str = "PASS", *, expired: bool | None = False) -> Admissi
         decided="2026-11-01",
         scored="2026-10-31",
         expires="2027-01-30",
-        reason="the criteria let a scorecard be 90 days old",
+        reason=Reason("made_up", "the criteria let a scorecard be 90 days old"),
         expired=expired,
     )
 

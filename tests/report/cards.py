@@ -15,7 +15,6 @@ from usi.scoring.scorecard import (
     Scorecard,
     SimulatorCard,
     Sizes,
-    Warning_,
 )
 
 NO_SURVEY = "there is no survey_data/ folder"
@@ -93,5 +92,5 @@ def card(*simulators: SimulatorCard, synthetic: bool = False, is_human: bool = T
                 sessions=495,
             ),
         ),
-        warnings=(Warning_(code="synthetic", message="one warning for all"),),
+        warnings=(Reason("synthetic", "one warning for all"),),
     )  # fmt: skip

@@ -31,7 +31,7 @@ def talk(path: Path, **fields: Any) -> Path:
 def test_the_published_profile_says_that_it_read_another_language(tmp_path: Path) -> None:
     people, bot = talk(tmp_path / "people.jsonl"), talk(tmp_path / "bot.jsonl", language="en")
     card = usi.score(bot, human=people, profile="tau-usi", difficulty="self")
-    said = [w.message for w in card.warnings if "another language" in w.message]
+    said = [w.text for w in card.warnings if "another language" in w.text]
     assert len(said) == 1
     assert said[0].startswith("people: 6 sessions are in another language than English (de 6)")
 

@@ -9,12 +9,12 @@ import shutil
 import pytest
 from command import usi
 from logs.scoring.conftest import options
+from support.scoring import score
 
 from usi.decisions.criteria import resolve, tier
 from usi.decisions.decide import gate_scorecard
 from usi.estimate import not_assessed
 from usi.logs.checks import RULES
-from usi.pipeline import score
 from usi.reasons import NO_EVENTS, REAL_FEW_FEATURES
 
 
@@ -61,7 +61,7 @@ def test_easy_mode_fails_in_waiting_rework_and_success(card):
 def test_tier_a_is_out_of_reach(card):
     part = verdicts(card, "A")["copy"]
     assert part.verdict == "INCONCLUSIVE"
-    assert any("tier B at most" in reason for reason in part.reasons)
+    assert any("tier B at most" in reason.text for reason in part.reasons)
     assert any("transcripts" in need.text for need in part.needed)
 
 

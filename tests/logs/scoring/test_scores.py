@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from logs.scoring.conftest import options
 from scipy.stats import wasserstein_distance
+from support.scoring import score
 
 from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.logs.case_mix import standardised
 from usi.logs.window import window_warnings
 from usi.options import ScoreOptions
-from usi.pipeline import score
 from usi.provenance.signature import parse
 from usi.reasons import CASE_TOO_YOUNG
 from usi.scoring.scorecard import Scorecard
@@ -85,7 +85,7 @@ def test_the_card_says_what_a_log_can_tell(scored):
 def test_the_real_log_against_itself_is_printed_in_every_way(scored):
     human = scored.card.human
     assert human.index.value > 95
-    text = " ".join(w.message for w in human.warnings)
+    text = " ".join(w.text for w in human.warnings)
     for kind in ("random halves", "month", "team"):
         assert f"real against real by {kind}" in text
     parts = human.components["clarification"].detail
@@ -97,7 +97,7 @@ def test_the_real_log_against_itself_is_printed_in_every_way(scored):
 
 def test_standardisation_takes_the_mix_of_cases_out(scored, cards):
     part = cards["other_mix"]
-    message = next(w.message for w in part.warnings if w.code == "case_mix")
+    message = next(w.text for w in part.warnings if w.code == "case_mix")
     assert "priority and category" in message
     assert "without" in message
     # by hand: success of the people's strata, weighted to the people's shares
@@ -165,7 +165,7 @@ def test_another_cluster(logs, scored):
         replicates=100, c2st="off", cluster="month")  # fmt: skip
     part = score([logs.simulators["copy"]], logs.human, options=own).simulators[0]
     assert part.n.clusters == 13  # January to January
-    assert any("13 clusters (month)" in reason for reason in part.inconclusive)
+    assert any("13 clusters (month)" in reason.text for reason in part.inconclusive)
     assert parse(part.signature).fields["cluster"] == "month"
 
 
@@ -264,7 +264,7 @@ def test_length_bias_is_warned_of():
     ends, long = rng.integers(700, 720, 500), rng.integers(1, 300, 500)
     closing = cases(ends - long, long)  # every case ends within 20 days
     plain = cases(rng.integers(0, 365, 500), rng.integers(1, 5, 500))
-    text = " ".join(window_warnings(closing, {"sim": plain}))
+    text = " ".join(w.text for w in window_warnings(closing, {"sim": plain}))
     assert "the real log looks like an extract by closing date" in text
     assert "cut by different rules" in text
     assert window_warnings(plain, {"sim": plain}) == []
@@ -273,16 +273,18 @@ def test_length_bias_is_warned_of():
 def test_a_short_window_and_open_cases_are_warned_of():
     rng = np.random.default_rng(4)
     short = cases(rng.integers(0, 10, 100), rng.integers(20, 30, 100))
-    assert any("shorter than 2 times its median cycle" in t for t in window_warnings(short, {}))
+    assert any(
+        "shorter than 2 times its median cycle" in t.text for t in window_warnings(short, {})
+    )
     open_ = cases(rng.integers(0, 365, 100), rng.integers(1, 5, 100), last="work")
-    assert any("100 of 100 cases are open" in t for t in window_warnings(open_, {}))
+    assert any("100 of 100 cases are open" in t.text for t in window_warnings(open_, {}))
 
 
 def test_a_part_of_the_real_log_is_noticed(scored):
     half = replace(scored.human, frame=scored.human.frame.head(1200))
     own = ScoreOptions(c2st="off", replicates=100)
     card = score({"half": half}, scored.human, profile="log", options=own)
-    assert any("1,200 of its 1,200 case ids" in w.message for w in card.warnings)
+    assert any("1,200 of its 1,200 case ids" in w.text for w in card.warnings)
 
 
 def test_session_tables_score_as_the_logs_do(logs, scored, tmp_path, cards):

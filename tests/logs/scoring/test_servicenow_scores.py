@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 from helpers import shared
 from logs.scoring.conftest import options
+from support.scoring import score
 
-from usi.pipeline import score, score_with_tables
+from usi.pipeline import score_with_tables
 
 FOLDER = "data/logs/servicenow"
 # four weeks of simulated cases are too few clusters for a verdict; by team there are enough

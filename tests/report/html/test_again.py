@@ -93,8 +93,10 @@ def test_a_pass_with_warnings_says_so_and_chance_is_called_chance(made: Made) ->
         section = html.partition(f"Parts about {side['name']}")[2].partition("Success:")[0]
         name = re.search(r'furthest from people.*?<p class="big">(.*?)</p>', section, re.DOTALL)
         assert name
-        gap = side["features"][name[1].lower().replace(" ", "_")]["gap"]
-        assert ("may be chance" in section) == (gap["low"] <= 0 <= gap["high"])
+        gap = (side["features"] | side["style"])[name[1].lower().replace(" ", "_")]["gap"]
+        certain = gap["low"] > 0 or gap["high"] < 0
+        assert certain == bool(side["certain_gaps"])
+        assert certain or "may be chance" in section
 
 
 def test_how_many_more_tasks_is_said_as_a_number(made: Made) -> None:

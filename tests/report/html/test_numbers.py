@@ -91,8 +91,8 @@ def test_no_number_stands_there_without_its_place(made: Made) -> None:
     assert loose(read(made.html())) == []
 
 
-CONSTANTS = {"0", "1", "2", "100", "95", "2603.11245", "2000", ".5"}
-"""Numbers of fixed sentences: formulas, the paper, confidence."""
+CONSTANTS = {"0", "1", "2", "5", "100", "95", "2603.11245", "2000", ".5"}
+"""Numbers of fixed sentences: formulas, the paper, confidence, false discovery rate."""
 
 
 NUMBER = re.compile(r"\d[\d.,]*\d|\.?\d")

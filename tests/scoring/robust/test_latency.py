@@ -261,9 +261,7 @@ def test_every_form_shows_unit_n_and_reason(cards: dict[str, Any]) -> None:
         found = cards[kind]
         own = latency(found)
         lines = markdown.render(found).splitlines()
-        [line] = [line for line in lines if line.startswith("| user\\_latency")] or [
-            line for line in lines if line.startswith("| user_latency")
-        ]
+        [line] = [line for line in lines if line.startswith("| user latency ")]
         assert f"reported only: {REASON}" in line
         assert f"{own.human.value:.3f}" in line
         assert ("no time stamps" in line) == bool(why)

@@ -56,7 +56,7 @@ def test_a_missing_task_leaves_both_sides():
     assert result.design.coverage == pytest.approx(59 / 60)
     kept = HUMAN.filter(pl.col("task") != "retail_0")
     assert result.data.human[0] == pytest.approx((kept["politeness"] / kept["user_turns"]).mean())
-    assert "59 of 60" in result.design.reason
+    assert "59 of 60" in result.design.reason.text
 
 
 def test_low_coverage_is_refused_with_the_ways_out():
@@ -72,7 +72,7 @@ def test_other_tasks_are_unpaired_and_can_not_be_forced():
     other = draw(60, 2, seed=3, side="simulated", domain="airline")
     result = run(HUMAN, other)
     assert not result.design.paired
-    assert "no task" in result.design.reason
+    assert "no task" in result.design.reason.text
     assert result.data.clusters == (60, 60)
     assert "outcome" not in result.scores
     assert "--strata" in str(result.reasons["outcome"])
@@ -101,7 +101,7 @@ def test_task_sets_pair_on_the_group():
     result = run(human, sim)
     assert result.design.paired
     assert result.design.grouped
-    assert result.design.reason.startswith("paired on the group")
+    assert result.design.reason.text.startswith("paired on the group")
     nine = sim.filter(pl.col("task") != "set_9")
     assert run(human, nine).design.paired
     seven = sim.filter(~pl.col("task").is_in(["set_7", "set_8", "set_9"]))

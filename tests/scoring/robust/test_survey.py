@@ -139,7 +139,7 @@ def test_numbers_of_one_item_by_hand():
     assert result.answered.value == pytest.approx(5 / 6)
     # the farthest answer from 3 is 0: error 3/4
     assert item.worst_case.value == pytest.approx((1.25 + 0.75) / 6)
-    assert "INCONCLUSIVE" in result.warning
+    assert "INCONCLUSIVE" in result.warning.text
     there = [k for k, v in enumerate(other) if v >= 0]
     kappa = cohen_kappa_score(
         [human[k] for k in there], [other[k] for k in there], weights="quadratic", labels=range(5)

@@ -37,7 +37,7 @@ def certain_gaps(
     in the bounds, p is the two-sided tail of g / SE, normal or t with the degrees of the bounds.
     Where fewer than 10 sessions of a side show the feature, p is not below that of Fisher's exact
     test on the sessions that show it: a side that never shows it has no variance to estimate.
-    Named are those that Benjamini and Hochberg (1995) reject at a false discovery rate of 5 % and
+    What is a property of the harness is not tested. Named are those that Benjamini and Hochberg (1995) reject at a false discovery rate of 5 % and
     whose bounds leave out 0. They are ordered by |g| over the root of the mean of the two sides'
     variances between sessions (Cohen's d).
 
@@ -56,7 +56,9 @@ def certain_gaps(
     for k, spec in enumerate(result.reference.specs):
         own = gaps.get(spec.name)
         gap, se = float(data.simulator[k] - data.human[k]), float(data.se[k])
-        if own is None or own.value is None or not np.isfinite(gap) or not np.isfinite(se):
+        if spec.harness or own is None or own.value is None:
+            continue
+        if not (np.isfinite(gap) and np.isfinite(se)):
             continue
         p = two_sided(gap, se, result.rule.df)
         counts = [(int(hits[k]), int(n[k])) for hits, n in shown]

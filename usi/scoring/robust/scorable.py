@@ -346,7 +346,7 @@ def select_style(
     specs: Sequence[FeatureSpec], verdicts: Mapping[str, Scorable], *, paired: bool
 ) -> Selection:
     """Style features that can be scored; half of them, and at least two, must be represented."""
-    own = [spec for spec in specs if spec.dimension == STYLE]
+    own = [spec for spec in specs if spec.dimension == STYLE and not spec.harness]
     scored = tuple(spec.name for spec in own if verdicts[spec.name].reason is None)
     if len(scored) >= 2 and 2 * len(scored) >= len(own):
         return Selection(scored, len(own), None)
