@@ -63,9 +63,10 @@ CONTENTS = {
 
 API = {
     "The road": (
-        ("function", "usi.pipeline.load"),
-        ("function", "usi.pipeline.features"),
-        ("function", "usi.pipeline.score"),
+        *(
+            ("function", f"usi.api.{name}")
+            for name in ("load", "features", "score", "gate", "compare", "rank", "plan")
+        ),
     ),
     "Records": (
         ("class", "usi.records.Session"),

@@ -57,7 +57,7 @@ def test_every_page_is_built_and_stands_in_the_contents(site: Path) -> None:
 
 def test_the_interface_page_holds_signatures(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
-    for name in ("usi.pipeline.score", "usi.decisions.tables.rank_files", "usi.errors.UsiError"):
+    for name in ("usi.api.score", "usi.decisions.tables.rank_files", "usi.errors.UsiError"):
         assert f'id="{name}"' in text
 
 

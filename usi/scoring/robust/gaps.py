@@ -37,9 +37,9 @@ def certain_gaps(
     in the bounds, p is the two-sided tail of g / SE, normal or t with the degrees of the bounds.
     Where fewer than 10 sessions of a side show the feature, p is not below that of Fisher's exact
     test on the sessions that show it: a side that never shows it has no variance to estimate.
-    What is a property of the harness is not tested. Named are those that Benjamini and Hochberg (1995) reject at a false discovery rate of 5 % and
-    whose bounds leave out 0. They are ordered by |g| over the root of the mean of the two sides'
-    variances between sessions (Cohen's d).
+    What is a property of the harness is not tested. Named are those that Benjamini and Hochberg
+    (1995) reject at a false discovery rate of 5 % and whose bounds leave out 0. They are ordered by
+    |g| over the root of the mean of the two sides' variances between sessions (Cohen's d).
 
     Parameters
     ----------
