@@ -631,6 +631,10 @@ NO_TASK_ADDED = Code("no_task_added", "names no task (not in the aggregate)", su
 TASK_TOO_SMALL = Code(
     "task_too_small", "of a task with too few sessions (not in the aggregate)", subject="session"
 )
+SILENT_AGENT = Code("silent_agent", "the agent says nothing in them", subject="sessions")
+NO_SESSION_OF_TASK = Code(
+    "no_session_of_task", "a run lacks a task that is compared", subject="sessions"
+)
 NO_RATED_OUTCOME = Code("no_rated_outcome", "none", subject="outcome")
 REFUSED_RIGHTLY = Code(
     "refused_rightly", "a correct refusal, compared in a stratum of its own", subject="outcome"
@@ -753,6 +757,15 @@ SESSIONS_UNRATED = Code(
     "sessions_unrated",
     "{side}: {count} of {total} compared sessions without an outcome, {share:.1%}",
 )
+SESSIONS_SILENT = Code(
+    "sessions_silent",
+    "{side}: the agent says nothing in {count} of {total} compared sessions, {share:.1%}",
+)
+SESSIONS_ABSENT = Code(
+    "sessions_absent",
+    "{side}: {count} of {total} sessions are not there (a run lacks tasks that others did), "
+    "{share:.1%}",
+)
 MOST_ALLOWED = Code("most_allowed", "{limit:.0%} at most")
 USER_ERRORS_WITHIN = Code(
     "user_errors_within", "user errors in {share:.1%} of {sessions} reviewed sessions"
@@ -776,6 +789,19 @@ TWO_SAMPLE_PAIRS = Code(
     more=(*_BOUNDS, "limit"),
 )
 TOLD_APART = Code("told_apart", "a classifier tells the sides apart (AUC {auc:.2f}, {classifier})")
+BATCHES_REPEAT = Code(
+    "batches_repeat",
+    "{share:.1%} of people's sessions repeat, word for word, another of the same task: batches "
+    "that are copies of one another",
+    "data",
+    "batches of people that are not copies of one another",
+)
+SHOWN_BY = Code("shown_by", "in sessions {ids}")
+WITH_MISSING_OUTCOMES = Code(
+    "with_missing_outcomes",
+    "{figures} where every session without an outcome ended as badly as it could",
+    more=("low", "high"),
+)
 COPIES_WITHIN = Code(
     "copies_within",
     "{copies} of {sessions} sessions ({share:.1%}) are {what}, {people:.1%} among people",
@@ -951,6 +977,11 @@ LANGUAGES_DIFFER = Code(
 ONE_BATCH_CEILING = Code(
     "one_batch_ceiling",
     "one human batch: the ceiling takes sessions as independent and assumes no batch effect",
+)
+PARTICIPANTS_UNKNOWN = Code(
+    "participants_unknown",
+    "{sessions} of {all} sessions do not say who took part: bounds take them as different people, "
+    "and are too narrow where one did several",
 )
 PARTIAL_OVERLAP = Code(
     "partial_overlap",

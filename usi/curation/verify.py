@@ -14,6 +14,7 @@ from usi.corpora.resolve import resolve
 from usi.curation.add import hashes
 from usi.errors import UsiError
 from usi.provenance.record import sha256_file
+from usi.reasons import PARTICIPANTS_UNKNOWN
 from usi.scoring.people import counts_of, read_people_of
 
 State = Literal["ok", "note", "wrong"]
@@ -95,6 +96,13 @@ def _content(home: Path, manifest: Manifest) -> list[CorpusCheck]:
     frame = side.tables[""].frame
     counts = counts_of(side.tables[""])
     found = _counts(manifest.counts, counts)
+    unknown = frame["participant"].null_count()
+    if unknown:
+        told = PARTICIPANTS_UNKNOWN(sessions=unknown, all=frame.height)
+        found.append(CorpusCheck("note", "participants", told.text))
+    else:
+        people = frame["participant"].n_unique()
+        found.append(CorpusCheck("ok", "participants", f"{people:,} people"))
     if manifest.split is not None:
         split = read_split(home / manifest.split.file)
         column = frame[COLUMNS[split.by]].cast(pl.String)

@@ -28,9 +28,10 @@ from usi.decisions.criteria import GATED, Criteria, Minimum
 from usi.decisions.rules import is_unpaired, rules_of
 from usi.decisions.verdict import Check, State
 from usi.errors import UsageError
-from usi.estimate import Estimate, with_bounds
+from usi.estimate import Estimate, interval, with_bounds
 from usi.reasons import (
     AGGREGATE_BY_SESSION,
+    BATCHES_REPEAT,
     CHECK_NOT_ASSESSED,
     COLLAPSE_FOUND,
     COPIES_ABOVE,
@@ -74,6 +75,7 @@ from usi.reasons import (
     NO_SAME_TRANSCRIPT,
     NO_SCORING_DAY,
     NO_SECOND_RATING,
+    NO_SESSION_OF_TASK,
     NO_SUBGROUPS,
     NO_SURVEY_FILES,
     NO_TASK,
@@ -97,9 +99,13 @@ from usi.reasons import (
     RESEARCH_ONLY_REFUSED,
     SCORED_BEFORE,
     SCORED_TOO_LONG_BEFORE,
+    SESSIONS_ABSENT,
     SESSIONS_LEFT_OUT,
+    SESSIONS_SILENT,
     SESSIONS_UNRATED,
     SESSIONS_UNREAD,
+    SHOWN_BY,
+    SILENT_AGENT,
     SIMULATOR_CHANGED,
     SURVEY_FILE_MISSING,
     SURVEY_NOT_COMPARED,
@@ -113,12 +119,13 @@ from usi.reasons import (
     USER_ERRORS_ARE,
     USER_ERRORS_WITHIN,
     WHOLLY_OUTSIDE,
+    WITH_MISSING_OUTCOMES,
     WITHIN,
     Code,
     Reason,
     without_subject,
 )
-from usi.scoring.scorecard import Scorecard, SideCard, SimulatorCard, TwoSample
+from usi.scoring.scorecard import Scorecard, SideCard, SimulatorCard, Tripwire, TwoSample
 
 MIN_ANSWERED = 0.90
 
@@ -519,11 +526,15 @@ def _left_out_check(name: str, side: SideCard, limit: float) -> Check:
     compared = side.n.sessions
     unread, languages = _counted(side, LANGUAGE_UNREAD)
     unrated, _ = _counted(side, NO_RATED_OUTCOME)
-    # The last two are shares of what was compared, so that no count lowers another's share.
+    silent, _ = _counted(side, SILENT_AGENT)
+    absent, _ = _counted(side, NO_SESSION_OF_TASK)
+    # The next three are shares of what was compared, so that no count lowers another's share.
     kinds: tuple[tuple[Code, int, int, dict[str, str]], ...] = (
         (SESSIONS_LEFT_OUT, left, compared + left, {"causes": causes}),
         (SESSIONS_UNREAD, unread, compared, {"languages": languages}),
         (SESSIONS_UNRATED, unrated, compared, {}),
+        (SESSIONS_SILENT, silent, compared, {}),
+        (SESSIONS_ABSENT, absent, compared + absent, {}),
     )
     shares: list[tuple[float, Reason]] = []
     for code, count, total, named in kinds:
@@ -743,7 +754,7 @@ COPIED_BELOW = 0.40
 C2ST_WARN = 0.85
 
 
-def check_gap(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
+def check_gap(card: Scorecard, simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     """The interval of the signed success gap within plus and minus the limit."""
     limit = criteria.max_success_gap
     if limit is None or limit >= 1:
@@ -758,14 +769,42 @@ def check_gap(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
         return [not_assessed_check("success_gap", rule, title, why, limit, state)]
     low, high = _at_family(gap, criteria.family_size)
     stands: tuple[State, Code] = "inconclusive", NOT_SURELY_WITHIN
+    worst = _worst_case(card, simulator, low, high)
+    notes: tuple[Reason, ...] = ()
     if low >= -limit - EPS and high <= limit + EPS:
-        stands = "pass", WITHIN
+        if worst[0] >= -limit - EPS and worst[1] <= limit + EPS:
+            stands = "pass", WITHIN
+        else:
+            figures = interval(*worst, "+3")
+            notes = (WITH_MISSING_OUTCOMES(figures=figures, low=worst[0], high=worst[1]),)
     elif gap.low > limit + EPS:
         stands = "fail", EASY_MODE
     elif gap.high < -limit - EPS:
         stands = "fail", HARDER_THAN_PEOPLE
     bounds = (gap.value, low, high)
-    return [value_check("success_gap", rule, stands, title, bounds, limit, 3, signed=True)]
+    return [
+        value_check("success_gap", rule, stands, title, bounds, limit, 3, signed=True, notes=notes)
+    ]
+
+
+def _worst_case(
+    card: Scorecard, simulator: SimulatorCard, low: float, high: float
+) -> tuple[float, float]:
+    """The interval of the gap where every session without an outcome ended as badly as it could.
+
+    With success p of the rated sessions of a side and a share q of its sessions unrated, success
+    of all lies between p (1 - q) and p (1 - q) + q.
+    """
+    success = simulator.simulator_success, simulator.human_success
+    sides: tuple[SideCard, ...] = simulator, card.human
+    for sign, side, known in zip((1, -1), sides, success, strict=True):
+        missing, _ = _counted(side, NO_RATED_OUTCOME)
+        if not missing or known is None or known.value is None or not side.n.sessions:
+            continue
+        q = min(1.0, missing / side.n.sessions)
+        down, up = -known.value * q, (1 - known.value) * q
+        low, high = (low + down, high + up) if sign > 0 else (low - up, high - down)
+    return low, high
 
 
 def _at_family(estimate: Estimate, family: int) -> tuple[float, float]:
@@ -900,13 +939,23 @@ def check_style(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:
     return [value_check("style", rule, stands, title, (bound.value, low, bound.high), least)]
 
 
+BATCHES_REPEATED = 0.05
+"""Share of people's sessions that may repeat, word for word, one of the same task."""
+
+
 def check_copies(simulator: SimulatorCard) -> list[Check]:
-    """Copies of people's sessions, and of the simulator's own of other tasks, fail every tier."""
+    """Copies of people's sessions, and of the simulator's own of other tasks, fail every tier.
+
+    Runs, or batches of people, that repeat one another add no data and make bounds too narrow: no
+    PASS rests on them.
+    """
     found = []
     for name, title, share, whom in (
         ("copies", "copies of people's sessions", simulator.copies, "people"),
         ("self_copies", "copies of its own sessions of other tasks", simulator.self_copies,
          "itself"),
+        ("run_copies", "copies of its own sessions of the same task", simulator.run_copies,
+         "its own runs"),
     ):  # fmt: skip
         if share is None:
             continue
@@ -917,7 +966,9 @@ def check_copies(simulator: SimulatorCard) -> list[Check]:
             "what": title,
             "people": share.people,
         }
-        state: State = "fail" if share.alarm else "pass"
+        state: State = "pass"
+        if share.alarm:
+            state = "inconclusive" if name == "run_copies" else "fail"
         found.append(
             Check(
                 id=name,
@@ -927,6 +978,18 @@ def check_copies(simulator: SimulatorCard) -> list[Check]:
                 if share.alarm
                 else COPIES_WITHIN(**figures),
                 value=share.share,
+            )
+        )
+    runs = simulator.run_copies
+    if runs is not None and runs.people > BATCHES_REPEATED:
+        found.append(
+            Check(
+                id="batch_copies",
+                rule=f"at most {BATCHES_REPEATED:.0%} of people's sessions repeat another batch",
+                state="inconclusive",
+                found=BATCHES_REPEAT(share=runs.people),
+                value=runs.people,
+                threshold=BATCHES_REPEATED,
             )
         )
     return found
@@ -978,12 +1041,18 @@ def check_tripwires(simulator: SimulatorCard, criteria: Criteria) -> list[Check]
                     human_sessions=wire.human_sessions,
                     p_value=wire.p_value,
                 ),
-                notes=(wire.power_note,) if wire.power_note and not wire.alarm else (),
+                notes=_notes_of(wire),
                 value=share,
                 p_value=wire.p_value,
             )
         )
     return checks
+
+
+def _notes_of(wire: Tripwire) -> tuple[Reason, ...]:
+    if wire.alarm:
+        return (SHOWN_BY(ids=", ".join(wire.session_ids)),) if wire.session_ids else ()
+    return (wire.power_note,) if wire.power_note else ()
 
 
 def check_gaming(simulator: SimulatorCard, criteria: Criteria) -> list[Check]:

@@ -39,6 +39,7 @@ from usi.reasons import (
     HUMAN_BATCHES_SCORE,
     MIX_DECIDES_NOTHING,
     OF_SIMULATOR,
+    PARTICIPANTS_UNKNOWN,
     PERFECT_WOULD_SCORE,
     REFERENCE_IS_OUTPUT,
     SEVERAL_CANDIDATES,
@@ -83,7 +84,7 @@ def decide(
         *check_corpus(card, criteria, as_of=as_of),
         *check_left_out(card, simulator, criteria),
         *check_scores(simulator, criteria),
-        *check_gap(simulator, criteria),
+        *check_gap(card, simulator, criteria),
         *check_c2st(simulator, criteria),
         *check_tracking(simulator, criteria),
         *check_style(simulator, criteria),
@@ -124,7 +125,7 @@ def combine(checks: Sequence[Check]) -> Outcome:
 
 TASK_MIX = "task_mix"
 """Check that says why a distance decides nothing in an unpaired design."""
-_NOT_BEHAVIOUR = ("outcome", "success_gap", "user_errors", "copies", "self_copies")
+_NOT_BEHAVIOUR = ("outcome", "success_gap", "user_errors", "copies", "self_copies", "run_copies")
 """Checks that may fail whatever the tasks: success by stratum, errors, words of other people."""
 
 
@@ -220,6 +221,7 @@ def _context(card: Scorecard, simulator: SimulatorCard) -> tuple[Reason, ...]:
     lines: list[Reason] = []
     if not card.human.is_human:
         lines.append(REFERENCE_IS_OUTPUT())
+    lines += [why for why in card.human.warnings if why.is_a(PARTICIPANTS_UNKNOWN)]
     lines += rules_of(card).context(simulator)
     ceiling = simulator.index.ceiling_at_n
     if ceiling is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +127,7 @@ def _shared(mine: dict[int, int], other: dict[int, int]) -> float:
 
 
 def find_copies(
-    side: TurnKeys, others: TurnKeys, *, same: bool, same_task: bool
+    side: TurnKeys, others: TurnKeys, *, same: bool, tasks: Literal["any", "other", "same"]
 ) -> list[tuple[int, int]]:
     """Sessions of `side` that copy one of `others`, with the session they copy.
 
@@ -134,8 +135,8 @@ def find_copies(
     ----------
     same
         Whether `others` is `side` itself (a session is no copy of itself).
-    same_task
-        Whether sessions of the same task are looked at, too.
+    tasks
+        Which sessions are looked at: of any task, of another task, or of the same one.
     """
     index = others.index()
     found = []
@@ -146,7 +147,8 @@ def find_copies(
         for other in index.get(key, ()):
             if same and other == session:
                 continue
-            if not same_task and side.unit[session] == others.unit[other]:
+            alike = side.unit[session] == others.unit[other]
+            if tasks != "any" and alike != (tasks == "same"):
                 continue
             if _shared(side.keys[session], others.keys[other]) >= SHARED_WORDS:
                 found.append((session, other))
@@ -183,8 +185,8 @@ def _variance(unit: Index, found: Sequence[tuple[int, int]], n: int) -> float:
 def copies_of_people(human: Wording, simulator: Wording) -> Copies:
     """Sessions of the simulator that copy a session of people, against people among themselves."""
     people, own = TurnKeys.of(human), TurnKeys.of(simulator)
-    found = find_copies(own, people, same=False, same_task=True)
-    chance = find_copies(people, people, same=True, same_task=True)
+    found = find_copies(own, people, same=False, tasks="any")
+    chance = find_copies(people, people, same=True, tasks="any")
     return _compared(own, found, people, chance, 1.0)
 
 
@@ -194,6 +196,18 @@ def self_copies(human: Wording, simulator: Wording) -> Copies:
     The people's rate is scaled by the number of sessions where the simulator has more.
     """
     people, own = TurnKeys.of(human), TurnKeys.of(simulator)
-    found = find_copies(own, own, same=True, same_task=False)
-    chance = find_copies(people, people, same=True, same_task=False)
+    found = find_copies(own, own, same=True, tasks="other")
+    chance = find_copies(people, people, same=True, tasks="other")
     return _compared(own, found, people, chance, max(1.0, len(own.keys) / len(people.keys)))
+
+
+def run_copies(human: Wording, simulator: Wording) -> Copies:
+    """Sessions that repeat another of the same task: runs, or batches, that are copies.
+
+    Such sessions add no data, and bounds that count them are too narrow. `people` is the share of
+    people's sessions that repeat one of another batch.
+    """
+    people, own = TurnKeys.of(human), TurnKeys.of(simulator)
+    found = find_copies(own, own, same=True, tasks="same")
+    repeated = find_copies(people, people, same=True, tasks="same")
+    return _compared(own, found, people, repeated, 1.0)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from usi.diagnose.copies import Copies, copies_of_people, self_copies
+from usi.diagnose.copies import Copies, copies_of_people, run_copies, self_copies
 from usi.diagnose.distances import (
     SPREAD_BAND,
     correlation_difference,
@@ -305,6 +305,7 @@ def _words(human: Wording | None, simulated: Wording | None, names: Names) -> di
     return {
         "copies": _share(copies_of_people(human, simulated)),
         "self_copies": _share(self_copies(human, simulated)),
+        "run_copies": _share(run_copies(human, simulated)),
         "telltales": tuple(Telltale(**asdict(term)) for term in said),
         "unsaid": tuple(Telltale(**asdict(term)) for term in unsaid),
     }

@@ -197,6 +197,7 @@ def _words(side: SimulatorCard) -> Iterator[str]:
     for share, what in (
         (side.copies, "copies of people's sessions"),
         (side.self_copies, "copies of its own sessions of other tasks"),
+        (side.run_copies, "copies of its own sessions of the same task"),
     ):
         if share is not None and share.alarm:
             yield f"{share.copies} of {share.sessions} sessions are {what}"

@@ -25,6 +25,7 @@ _NAMES = {
     "max_age_days": "age of the scorecard",
     "hist_gradient_boosting": "gradient boosting",
     "role_confusion": "speaking as the agent",
+    "run_copies": "copies of its own runs",
     "self_copies": "copies of itself",
     "success_gap": "success gap",
     "survey_answered": "survey items answered",

@@ -44,6 +44,7 @@ class Diagnosis:
     turn_adjacency: Estimate | None = None
     copies: CopyShare | None = None
     self_copies: CopyShare | None = None
+    run_copies: CopyShare | None = None
     telltales: tuple[Telltale, ...] = ()
     unsaid: tuple[Telltale, ...] = ()
     spread_index: Estimate | None = None
@@ -64,6 +65,7 @@ class Diagnosis:
             "turn_adjacency": self.turn_adjacency,
             "copies": self.copies,
             "self_copies": self.self_copies,
+            "run_copies": self.run_copies,
             "telltales": self.telltales,
             "unsaid": self.unsaid,
             "spread_index": self.spread_index,

@@ -154,6 +154,7 @@ class Tripwire(_Part):
     p_value: PValue
     threshold: Number
     alarm: bool
+    session_ids: tuple[str, ...] = Field((), description="of the simulator, the first that show it")
     power_note: Reason | None = None
 
 
@@ -353,6 +354,11 @@ class SimulatorCard(SideCard):
     copies: CopyShare | None = Field(None, description="sessions that copy people's")
     self_copies: CopyShare | None = Field(
         None, description="sessions that copy the simulator's own of another task"
+    )
+    run_copies: CopyShare | None = Field(
+        None,
+        description="sessions that repeat the simulator's own of the same task; `people`: sessions "
+        "of people that repeat one of another batch",
     )
     telltales: tuple[Telltale, ...] = Field(
         (), description="what the simulator says more often than people, most telling first"

@@ -18,6 +18,7 @@ from usi.reasons import (
     NO_SURVEY,
     ONE_BATCH,
     ONE_SIDE_ALONE,
+    PARTICIPANTS_UNKNOWN,
     SURVEY_ELSEWHERE,
     Reason,
 )
@@ -95,7 +96,7 @@ def human_card(
         index=index,
         features={spec.name: _feature(ref, k, spec) for k, spec in enumerate(ref.specs)},
         left_out=left,
-        warnings=warnings,
+        warnings=(*warnings, *_unknown_people(ref)),
         is_human=context.is_human,
         synthetic=context.synthetic,
         licence=context.licence,
@@ -105,6 +106,16 @@ def human_card(
         expires=context.expires,
         load_notes=context.load_notes,
     )
+
+
+def _unknown_people(ref: Reference) -> tuple[Reason, ...]:
+    """That sessions do not say who took part; an aggregate holds none to look at."""
+    if ref.aggregated:
+        return ()
+    unknown = ref.frame["participant"].null_count()
+    if not unknown:
+        return ()
+    return (PARTICIPANTS_UNKNOWN(sessions=unknown, all=ref.frame.height),)
 
 
 def _alone(ref: Reference, among: Context | None) -> Reason:

@@ -20,12 +20,14 @@ from usi.reasons import (
     NO_COUNTERPART,
     NO_LATENCY,
     NO_RATED_OUTCOME,
+    NO_SESSION_OF_TASK,
     NO_STAMPS,
     NO_TASK,
     NO_USER_TURN,
     OTHER_LANGUAGE,
     OTHER_STATUS,
     REFUSED_RIGHTLY,
+    SILENT_AGENT,
     STAMPS_OUT_OF_ORDER,
     TURN_REPAIRED,
     Code,
@@ -92,6 +94,23 @@ def repair_counts(table: pl.DataFrame) -> Counter[Reason]:
         code = TURN_REPAIRED if left == kind else MESSAGE_NO_TURN
         counts[code(kind=left.replace("_", " "))] += int(table[name].sum() or 0)
     return +counts
+
+
+def silent_counts(table: pl.DataFrame) -> Counter[Reason]:
+    """Sessions in which the agent says nothing: nobody was talked to."""
+    ok = table.filter(pl.col("status") == "ok")
+    silent = ok.filter((pl.col("user_turns") > 0) & (pl.col("n_turns") <= pl.col("user_turns")))
+    return +Counter({SILENT_AGENT(): silent.height})
+
+
+def absent_counts(frame: pl.DataFrame, design: Design) -> Counter[Reason]:
+    """Sessions that a run lacks: tasks that are compared and that it did not do (paired design)."""
+    if not design.paired or frame["run"].null_count():
+        return Counter()
+    known = frame.filter(pl.col(design.unit).cast(pl.String).is_in(list(design.common)))
+    done = known.select("run", design.unit).unique().height
+    wanted = known["run"].n_unique() * known[design.unit].n_unique()
+    return +Counter({NO_SESSION_OF_TASK(): wanted - done})
 
 
 def stamp_counts(table: pl.DataFrame) -> Counter[Reason]:

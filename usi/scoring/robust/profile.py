@@ -44,6 +44,7 @@ from usi.scoring.robust.left_out import (
     outcome_counts,
     repair_counts,
     session_reasons,
+    silent_counts,
     stamp_counts,
 )
 from usi.scoring.robust.reference import Reference, chosen, reference
@@ -166,6 +167,7 @@ class RobustStudies:
             session_reasons(self.people, replace(first.design, paired=False))
             + repair_counts(self.people)
             + stamp_counts(self.people)
+            + silent_counts(self.people)
             + language_counts(self.people)
             + outcome_counts(first.success, human=True)
             + Counter(self.human.left_out if isinstance(self.human, AggregateTable) else {})

@@ -46,11 +46,13 @@ from usi.scoring.robust.difficulty import Pool
 from usi.scoring.robust.floors import CONSTANT, ECHO, behaviour_mean
 from usi.scoring.robust.gaps import certain_gaps
 from usi.scoring.robust.left_out import (
+    absent_counts,
     language_counts,
     merged,
     outcome_counts,
     repair_counts,
     session_reasons,
+    silent_counts,
     stamp_counts,
 )
 from usi.scoring.robust.outcome import label_counts
@@ -99,12 +101,24 @@ class Anchors:
         return Anchors(scores, {**values, **others})
 
 
+MOST_IDS = 5
+"""Sessions that a tripwire names."""
+
+
 def wires_of(result: Study) -> tuple[Tripwire, ...]:
     """Tripwires, over all human sessions and the simulator's sessions of the design."""
     ref, side = result.reference, result.simulator
     place = {spec.name: k for k, spec in enumerate(ref.specs)}
     hits, sessions = side.hits.sum(axis=0), side.counts.sum(axis=0)
     wires = tripwire_list(ref.specs, ref.verdicts)
+    ids = result.frame["session_id"].to_list()
+    shown = {
+        spec.name: tuple(
+            str(ids[k])
+            for k in np.flatnonzero(result.values[:, place[spec.name]] > 0)[:MOST_IDS].tolist()
+        )
+        for spec in wires
+    }
     counts = {
         spec.name: (
             ref.verdicts[spec.name].hits,
@@ -114,7 +128,7 @@ def wires_of(result: Study) -> tuple[Tripwire, ...]:
         )
         for spec in wires
     }
-    return tripwires(wires, counts)
+    return tripwires(wires, counts, shown)
 
 
 def warnings_of(result: Study, survey_warning: Reason | None) -> tuple[Reason, ...]:
@@ -261,6 +275,8 @@ def simulator_card(
             session_reasons(table, design),
             repair_counts(table),
             stamp_counts(table),
+            silent_counts(table),
+            absent_counts(result.frame, design),
             language_counts(table),
             outcome_counts(result.success, human=False),
             context.left_out.get(name, {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -89,6 +90,7 @@ def tripwire_list(
 def tripwires(
     wires: Sequence[FeatureSpec],
     counts: Mapping[str, tuple[int, int, int, int]],
+    shown: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
 ) -> tuple[Tripwire, ...]:
     """Test every tripwire at 0.05 / k, k = how many there are.
 
@@ -98,6 +100,8 @@ def tripwires(
         The list, from `tripwire_list`.
     counts
         Feature -> (human hits, human sessions, simulator hits, simulator sessions).
+    shown
+        Feature -> ids of the first sessions of the simulator that show it.
     """
     threshold = ALPHA / len(wires) if wires else ALPHA
     result = []
@@ -120,6 +124,7 @@ def tripwires(
                 p_value=tidy(min(1.0, p)),
                 threshold=threshold,
                 alarm=p <= threshold and s >= MIN_HITS,
+                session_ids=shown.get(spec.name, ()),
                 power_note=note,
             )
         )

@@ -45,7 +45,7 @@ def context(one: One) -> dict[str, Any]:
         ],
         "copies": [
             (kind, f"{one.c}/{kind}")
-            for kind in ("copies", "self_copies")
+            for kind in ("copies", "self_copies", "run_copies")
             if getattr(card, kind) is not None
         ],
         "terms": [
