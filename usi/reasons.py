@@ -759,7 +759,7 @@ SESSIONS_UNRATED = Code(
 )
 SESSIONS_SILENT = Code(
     "sessions_silent",
-    "{side}: the agent says nothing in {count} of {total} compared sessions, {share:.1%}",
+    "{side}: {count} of {total} compared sessions in which the agent says nothing, {share:.1%}",
 )
 SESSIONS_ABSENT = Code(
     "sessions_absent",

@@ -16,10 +16,12 @@ from usi.reasons import (
     LANGUAGE_UNREAD,
     NO_COUNTERPART,
     NO_RATED_OUTCOME,
+    NO_SESSION_OF_TASK,
     NO_SURVEY,
     NO_SURVEY_FILES,
     NO_TASK,
     REFUSED_RIGHTLY,
+    SILENT_AGENT,
     TURN_REPAIRED,
     Reason,
 )
@@ -31,6 +33,8 @@ CAUSES = (
     NO_TASK(),
     LANGUAGE_UNREAD(language="xx"),
     NO_RATED_OUTCOME(),
+    SILENT_AGENT(),
+    NO_SESSION_OF_TASK(),
 )
 
 
@@ -76,7 +80,8 @@ def test_every_tier_and_side_names_cause_count_and_share(name, side, cause) -> N
     assert (verdict.verdict, verdict.decided_by) == ("INCONCLUSIVE", (f"left_out.{side}",))
     (reason,) = verdict.reasons
     assert reason.text.startswith(f"{side}: 55 of ")
-    assert ("10.0%" if cause in CAUSES[:3] else "11.1%") in reason.text
+    of_all = cause in (*CAUSES[:3], NO_SESSION_OF_TASK())
+    assert ("10.0%" if of_all else "11.1%") in reason.text
     (need,) = verdict.needed
     assert need.part == f"left_out.{side}"
 
