@@ -15,5 +15,5 @@ def shared(relative: str) -> Path:
     """Path below the shared folder; skips the test where it is absent."""
     path = SHARED / relative
     if not path.exists():
-        pytest.skip(f"shared/{relative} is absent: this test needs it")
+        pytest.skip(f"shared/{relative} is absent: this test needs it", allow_module_level=True)
     return path

@@ -21,7 +21,8 @@ from usi.scoring.scorecard import Component, HumanCard, Index, Scorecard, Simula
 
 _NONE = Component(value=None, status="not_assessed", reason=SURVEY_ABSENT())
 CRITERIA = tuple(
-    tier(name).model_copy(update={"c2st_max": 1.0, "tracking": Tracking()}) for name in "ABC"
+    tier(name).model_copy(update={"c2st_max": 1.0, "style_min": None, "tracking": Tracking()})
+    for name in "ABC"
 )
 """The tiers without the keys that need texts: a study of plans has counts alone."""
 

@@ -21,7 +21,7 @@ SHOWN = "90.5 [88.0, 91.8]"  # conversation of the first simulator: 2.5 below, 1
 
 def test_every_score_of_a_simulator_has_bounds_in_the_table() -> None:
     grid = ranking_tables(rankings("alpha"))[0]
-    rows = {row[2]: row[3:] for row in grid.rows}
+    rows = {row[0]: row[3:] for row in grid.texts()}
     assert rows["alpha"][0] == "91.2 [88.0, 95.7]"
     assert rows["alpha"][1] == SHOWN
     assert all(re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\]", cell)

@@ -334,4 +334,4 @@ def test_from_transcripts_to_the_gate(tmp_path: Path) -> None:
     shown = usi("report", tmp_path / "joined.json", "-o", page)
     assert shown.code == 0, shown.err
     assert "What practitioners could tell" in page.read_text(encoding="utf-8")
-    refused(usi("blind", "join", card, card, "-o", tmp_path / "x.json"), "no result")
+    refused(usi("blind", "join", card, card, "-o", tmp_path / "x.json"), "is not a result")
