@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--only", choices=KINDS, action="append", help="this part alone")
     parser.add_argument("--page", action="store_true", help="only write the page again")
+    parser.add_argument("--kept", type=Path, help="finished draws of people; goes on from there")
     parser.add_argument("--docs", type=Path, default=DOCS, help="where the page is written")
     chosen = parser.parse_args()
 
@@ -71,7 +72,9 @@ def main() -> None:
     for kind in () if chosen.page else chosen.only or KINDS:
         if kind == "people":
             draws = max(2, round(DRAWS * chosen.studies))
-            results[kind] = rounded(real.run(draws, processes=chosen.processes, told=told))
+            results[kind] = rounded(
+                real.run(draws, processes=chosen.processes, told=told, kept=chosen.kept)
+            )
         else:
             found = many.run(kind, chosen.studies, processes=chosen.processes, told=told)
             results[kind] = rounded(of[kind](found))

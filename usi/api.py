@@ -665,21 +665,12 @@ def plan(
     from usi.decisions.simulator_terms import pick_simulator
 
     rules = _criteria(criteria)
-    if pilot is None:
-        found = make_plan(rules, truth=truth, power=power, batches=batches, tasks=tasks, runs=runs)
-        return _as(StudyPlan, found)
-    card = _card(pilot)
-    noise = pilot_of_card(card, pick_simulator(card, simulator, "the pilot"))
+    noise = None
+    if pilot is not None:
+        card = _card(pilot)
+        noise = pilot_of_card(card, pick_simulator(card, simulator, "the pilot"))
     found = make_plan(
-        rules,
-        truth=truth,
-        power=power,
-        batches=batches,
-        tasks=tasks,
-        runs=runs,
-        noises=noise.noises,
-        variance=noise.variance,
-        source=noise.source,
+        rules, truth=truth, power=power, batches=batches, tasks=tasks, runs=runs, pilot=noise
     )
     return _as(StudyPlan, found)
 

@@ -6,6 +6,7 @@ project (``../shared/data``, or `USI_SHARED`); a corpus that is absent is left o
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import random
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from usi.audit.attacks import ATTACKS
-from usi.audit.audit import read_corpus
+from usi.audit.audit import read_corpus, trial_of
 from usi.audit.draws import Design, People, draw, people_of
 from usi.audit.gauntlet import (
     TIERS,
@@ -33,6 +34,7 @@ from usi.audit.gauntlet import (
 )
 from usi.audit.material import positions
 from usi.corpora.resolve import resolve
+from usi.errors import NotScorable
 from usi.phantom import default_tasks, get_simulator, load_spec, realise
 from usi.phantom import draw as draw_phantom
 from usi.pipeline import load
@@ -78,7 +80,7 @@ class Corpus:
 
 
 CORPORA = (
-    Corpus("STAR", "star", "task", (("165x3x3", 1.0), ("50x3x3", 1.0)), attacked=0.25),
+    Corpus("STAR", "star", "task", (("165x3x3", 1.0), ("50x3x3", 1.0))),
     Corpus("MultiWOZ", "multiwoz21/val.json.zip", "domain", (("100x3x3", 0.25),)),
     Corpus("MultiDoGO", "multidogo", "domain", (("165x3x3", 0.25),)),
     Corpus(PHANTOM, "", "task", (("165x3x3", 0.5),), MIXTURES),
@@ -132,7 +134,10 @@ def one(work: Work) -> list[Trial]:
     """The trials of one draw."""
     people, models = people_and_models(work.corpus)
     if work.few:
-        return [_with_few(people, work)]
+        try:
+            return [_with_few(people, work)]
+        except NotScorable:  # these participants did too few sessions of the same tasks
+            return []
     attacks = chosen_attacks(work.corpus.attacks, models=True) if work.attacked else ()
     return one_draw(
         people, Design.parse(work.design), attacks, seed=SPREAD + work.number, models=models
@@ -175,10 +180,33 @@ def works(corpus: Corpus, draws: int) -> list[Work]:
     return found
 
 
+def _key(work: Work) -> str:
+    return f"{work.corpus.name} {work.design} {work.number} {work.few} {work.attacked}"
+
+
+def _kept_one(work: Work) -> tuple[str, list[Trial]]:
+    return _key(work), one(work)
+
+
+def _finished(path: Path | None) -> dict[str, list[Trial]]:
+    if path is None or not path.is_file():
+        return {}
+    rows = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
+    return {row["of"]: [trial_of(trial) for trial in row["trials"]] for row in rows}
+
+
 def run(
-    draws: int, *, processes: int = 1, told: Callable[[str], None] = lambda text: None
+    draws: int,
+    *,
+    processes: int = 1,
+    told: Callable[[str], None] = lambda text: None,
+    kept: Path | None = None,
 ) -> dict[str, Any]:
-    """Results by corpus, as they stand in validation.json; absent corpora have a reason alone."""
+    """Results by corpus, as they stand in validation.json; absent corpora have a reason alone.
+
+    Finished draws are added to the file `kept`, and taken from there when the study runs again.
+    """
+    done = _finished(kept)
     results: dict[str, Any] = {}
     for corpus in CORPORA:
         if corpus.path and not (DATA / corpus.path).exists():
@@ -186,11 +214,15 @@ def run(
             told(f"people {corpus.name}: left out, {results[corpus.name]['absent']}")
             continue
         todo = works(corpus, draws)
-        if processes == 1:
-            found = [one(work) for work in todo]
-        else:
-            with multiprocessing.get_context("spawn").Pool(processes) as pool:
-                found = pool.map(one, todo, chunksize=1)
+        left = [work for work in todo if _key(work) not in done]
+        with multiprocessing.get_context("spawn").Pool(processes) as pool:
+            for key, trials in pool.imap_unordered(_kept_one, left, chunksize=1):
+                done[key] = trials
+                if kept is not None:
+                    line = {"of": key, "trials": [trial.to_dict() for trial in trials]}
+                    with kept.open("a", encoding="utf-8") as stream:
+                        stream.write(json.dumps(line) + "\n")
+        found = [done[_key(work)] for work in todo]
         results[corpus.name] = summary(todo, found, people_and_models(corpus)[0])
         told(f"people {corpus.name}: {len(todo)} draws")
     return results
@@ -229,7 +261,7 @@ def row(trials: Sequence[Trial]) -> dict[str, Any]:
         own: dict[str, dict[str, int]] = {}
         for trial in made:
             for check in trial.against.get(letter, ()):
-                name, _, state = check.rpartition(" ")
+                name, state = check
                 own.setdefault(name, {"fail": 0, "inconclusive": 0})[state] += 1
         stops[letter] = own
     numbers: dict[str, list[float]] = {}

@@ -13,18 +13,23 @@ from hypothesis import strategies as st
 from usi.decisions.criteria import resolve, tier
 from usi.decisions.plan import (
     CLOSED_FORMS,
+    Assessed,
     Noise,
+    Pilot,
     joint_power,
     make_plan,
+    one_person,
     part_powers,
     regression_margins,
     runs_for_all,
+    same_person,
     tasks_for_all,
     tasks_for_score,
     within_variance,
 )
 from usi.decisions.task_sample import pick_tasks
 from usi.errors import UsageError
+from usi.extraction.profile import get_specs
 
 INDEX = Noise(bias=70.3, task=11.34, session=13.82)
 
@@ -179,3 +184,61 @@ def test_pick_gives_exactly_what_was_asked(number: int, seed: int) -> None:
 def test_pick_refuses_too_many() -> None:
     with pytest.raises(UsageError, match="100 tasks"):
         pick_tasks(RATES, 101)
+
+
+def test_sessions_of_one_person_correlate_as_by_hand() -> None:
+    # Deviations from the tasks' means: a 1, -1; b 2, -2; person p has 1 and 2, q the others.
+    values, tasks, people = np.array([3.0, 1.0, 6.0, 2.0]), list("aabb"), list("pqpq")
+    # pairs: p 1 x 2 twice, q (-1) x (-2) twice, over 4 ordered pairs: 2; variance 10 / (4 - 2) = 5
+    assert same_person(values, tasks, people) == pytest.approx(2 / 5)
+    assert same_person(values, tasks, list("pqrs")) == 0.0
+    assert same_person(values, tasks, [None] * 4) == 0.0
+    assert one_person(list("pqpq")) == pytest.approx(1 / 2)
+    assert one_person([None, None]) == 0.0
+
+
+def test_few_people_need_more_tasks() -> None:
+    alone = Noise(bias=85.0, task=0.0, session=12.9)
+    shared = Noise(bias=85.0, task=0.0, session=12.9, alike=0.1, person=1 / 20)
+    # 495 sessions, a twentieth each: 1 + (24.75 - 1) x 0.1
+    assert shared.x(165, 3, 3) == pytest.approx(3.375 / 3 + 1 / 3)
+    few, many = (
+        tasks_for_score(noise, truth=100, minimum=80, batches=3, runs=3)
+        for noise in (shared, alone)
+    )
+    assert few is not None
+    assert many is not None
+    assert few > many
+
+
+def a_pilot(shows: float) -> Pilot:
+    """A pilot in which a share of the sessions shows every mark of the profile."""
+    specs = tuple(get_specs("robust"))
+    rng = np.random.default_rng(4)
+    values = np.where(rng.random((400, len(specs))) < shows, rng.random((400, len(specs))), 0.0)
+    return Pilot(CLOSED_FORMS, 0.183, "a test", Assessed(values, specs), tasks=40, batches=2)
+
+
+def test_what_people_hardly_show_may_not_be_assessed() -> None:
+    often, seldom = a_pilot(0.5), a_pilot(0.05)
+    assert often.assessed is not None
+    assert seldom.assessed is not None
+    assert often.assessed.chances(100, 3)["index"] == 1.0
+    small, large = (seldom.assessed.chances(tasks, 3)["index"] for tasks in (40, 400))
+    assert small == 0.0  # about six sessions of 120 show a mark, and 30 are asked for
+    assert large == 1.0
+    plan = make_plan(tier("C"), tasks=40, batches=3, runs=3, pilot=seldom)
+    assert plan.power is not None
+    index = next(part for part in plan.power if part.part == "index")
+    assert index.assessed == small
+    assert index.chance == pytest.approx(index.power * small)
+    assert plan.joint is not None
+    assert plan.joint <= small
+
+
+def test_what_to_collect_is_said_in_words() -> None:
+    said = [note for note in make_plan(tier("C"), pilot=a_pilot(0.5)).notes if "pilot" in note
+            or "collect" in note or "reach" in note]  # fmt: skip
+    assert any("more batches of people on the same 40 tasks" in note for note in said)
+    far = make_plan(tier("A"), truth=93.0, pilot=a_pilot(0.5)).notes
+    assert any(note.startswith("Out of reach: 10 times") for note in far)

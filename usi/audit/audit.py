@@ -311,7 +311,7 @@ class _Kept:
                 row = json.loads(line)
                 if row["of"] == self.digest:
                     key = (str(row["kind"]), int(row["draw"]))
-                    self.found[key] = [_trial(value) for value in row["trials"]]
+                    self.found[key] = [trial_of(value) for value in row["trials"]]
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{path}, line {number}: no finished draw of usi audit") from error
 
@@ -331,7 +331,8 @@ class _Kept:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _trial(value: dict[str, Any]) -> Trial:
+def trial_of(value: dict[str, Any]) -> Trial:
+    """A trial from its JSON form."""
     return Trial(
         draw=value["draw"],
         design=value["design"],

@@ -29,30 +29,16 @@ def command(
 
     rules = criteria_of(own.criteria, own.tier if own.tier or own.criteria else "B")
     picked = _picked(own.pick, own.difficulty, own.domain, own.seed) if own.pick is not None else ()
-    if own.pilot is None:
-        found = make_plan(
-            rules,
-            truth=own.truth,
-            power=own.power,
-            batches=own.batches,
-            tasks=own.tasks,
-            runs=own.runs,
-            picked=picked,
-        )
-    else:
-        noise = _pilot(own.pilot, own.simulator)
-        found = make_plan(
-            rules,
-            truth=own.truth,
-            power=own.power,
-            batches=own.batches,
-            tasks=own.tasks,
-            runs=own.runs,
-            noises=noise.noises,
-            variance=noise.variance,
-            source=noise.source,
-            picked=picked,
-        )
+    found = make_plan(
+        rules,
+        truth=own.truth,
+        power=own.power,
+        batches=own.batches,
+        tasks=own.tasks,
+        runs=own.runs,
+        pilot=_pilot(own),
+        picked=picked,
+    )
     settings = tuple(path for path in delivery.output if path.suffix == ".toml")
     if settings:
         from usi.report import files
@@ -82,20 +68,24 @@ def _picked(number: int, difficulty: str, domain: str | None, seed: int) -> tupl
     return pick_tasks(rates, number, seed=seed)
 
 
-def _pilot(path: str, simulator: str | None) -> Pilot:
+def _pilot(own: PlanOptions) -> Pilot | None:
     from pathlib import Path
 
     from usi.decisions.plan import pilot_of_card, pilot_of_sessions
     from usi.decisions.simulator_terms import pick_simulator
     from usi.scoring.scorecard import Scorecard
 
+    if own.pilot is None:
+        return None
+    path = own.pilot
     file = Path(path)
     if file.is_file() and b'"schema_version"' in file.read_bytes()[:400]:
         card = Scorecard.read(file)
-        return pilot_of_card(card, pick_simulator(card, simulator, path))
+        return pilot_of_card(card, pick_simulator(card, own.simulator, path))
     from usi.cli.inputs import people_with_sessions
     from usi.cli.settings import filled
     from usi.scoring.people import read_people_of
 
     people = read_people_of(people_with_sessions(path), options=filled(LoadOptions, {}))
-    return pilot_of_sessions(people.tables[""].frame)
+    sessions = None if own.tasks is None else own.tasks * own.batches
+    return pilot_of_sessions(people.tables[""].frame, sessions=sessions)

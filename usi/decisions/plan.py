@@ -10,28 +10,38 @@ where t is the part of the variance that more batches and runs don't lower. A si
 score U passes a minimum τ with power 1 - β where U - bias - z_α q SE - z_β SE >= τ; q is the ratio
 of the bootstrap's standard error to the true one.
 
-Noise of a study from a pilot: a scorecard with bounds, or human sessions alone.
+Where people did several sessions each, 1/m is multiplied by the design effect 1 + (k - 1) ρ of k
+sessions a person (Kish 1965), ρ the correlation of two sessions of one person.
+
+Noise of a study from a pilot: a scorecard with bounds, or human sessions alone. Sessions also tell
+how often a dimension can't be assessed, since too few of the people show its features: the pilot's
+sessions are drawn anew at the size of the design and judged as a reference is.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from usi.decisions.bounds import ALPHA, bounded, quantile
 from usi.decisions.criteria import GATED, Criteria
 from usi.decisions.regression import mean_abs
 from usi.decisions.task_sample import Picked
 from usi.errors import NotScorable, UsageError
+from usi.extraction.spec import FeatureSpec
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from usi.scoring.robust.reference import Reference
 
 
 SUCCESS_VARIANCE = 0.183
@@ -55,20 +65,32 @@ class Noise:
     ratio
         q, the ratio of the bootstrap's standard error to the true one (1.0 to 1.7 observed, the
         largest near the ceiling).
+    alike, person
+        Correlation ρ of two sessions of one person, and the share of all sessions that one person
+        does (the sum of the squared shares); as many people are planned with as the pilot has.
     """
 
     bias: float
     task: float
     session: float
     ratio: float = 1.0
+    alike: float = 0.0
+    person: float = 0.0
 
-    def at(self, x: float) -> tuple[float, float]:
+    def x(self, tasks: int, batches: int, runs: int) -> float:
+        """1/m + 1/R, the first times the design effect of people with several sessions."""
+        effect = 1 + max(0.0, tasks * batches * self.person - 1) * self.alike
+        return effect / batches + 1 / runs
+
+    def at(self, tasks: int, batches: int, runs: int) -> tuple[float, float]:
         """(K_b, K_s): bias and SE times sqrt(tasks)."""
+        x = self.x(tasks, batches, runs)
         return self.bias * math.sqrt(x), math.sqrt(self.task**2 + self.session**2 * x)
 
 
 # Measured with people of STAR against other people of STAR, at 165 tasks with 3 batches and 3 runs
 # (docs/gate.md); outcome simulated with the published difficulties.
+_PLAIN = Noise(0.0, 0.0, 0.0)
 CLOSED_FORMS: dict[str, Noise] = {
     "index": Noise(bias=85.0, task=0.0, session=12.9, ratio=1.4),
     "conversation": Noise(bias=42.6, task=0.0, session=11.6, ratio=1.5),
@@ -81,12 +103,28 @@ CLOSED_FORMS: dict[str, Noise] = {
 
 @dataclass(frozen=True)
 class PartPower:
-    """One part of the criteria under one design."""
+    """One part of the criteria under one design.
+
+    Attributes
+    ----------
+    part, minimum, expected
+        What is asked, in points, and the score to expect.
+    power
+        Chance to pass where the part is assessed.
+    assessed
+        Chance that it is.
+    """
 
     part: str
     minimum: float
     expected: float
     power: float
+    assessed: float = 1.0
+
+    @property
+    def chance(self) -> float:
+        """Chance to pass, those studies counted in which the part can't be assessed."""
+        return self.power * self.assessed
 
 
 def tasks_for_score(
@@ -104,28 +142,38 @@ def tasks_for_score(
     """
     if truth <= minimum:
         return None
-    k_b, k_s = noise.at(1 / batches + 1 / runs)
-    reach = (quantile(alpha) * noise.ratio + quantile(1 - power)) * k_s
-    total = (k_b if near_ceiling else 0.0) + reach
-    return math.ceil((total / (truth - minimum)) ** 2 - 1e-9)
+    tasks = 2
+    for _ in range(50):  # the noise of few people depends on how many tasks they share
+        k_b, k_s = noise.at(tasks, batches, runs)
+        reach = (quantile(alpha) * noise.ratio + quantile(1 - power)) * k_s
+        total = (k_b if near_ceiling else 0.0) + reach
+        need = math.ceil((total / (truth - minimum)) ** 2 - 1e-9)
+        if need == tasks:
+            break
+        tasks = need
+        if tasks > MOST_TASKS:
+            return None
+    return tasks
 
 
 def part_powers(
     criteria: Criteria, noises: Mapping[str, Noise], *, truth: float, tasks: int, batches: int,
-    runs: int, variance: float = SUCCESS_VARIANCE,
+    runs: int, variance: float = SUCCESS_VARIANCE, assessed: Assessed | None = None,
 ) -> tuple[PartPower, ...]:  # fmt: skip
     """Chance of each part to pass, for a simulator whose every true score is `truth`.
 
     The gap of that simulator is taken as 0.
     """
-    x, root = 1 / batches + 1 / runs, math.sqrt(tasks)
+    root = math.sqrt(tasks)
+    x = noises.get("outcome", _PLAIN).x(tasks, batches, runs)
+    there = {} if assessed is None else assessed.chances(tasks, batches)
     alpha = ALPHA / criteria.family_size
     parts = []
     for name, minimum in criteria.minimum.items():
         noise = noises.get(name)
         if noise is None:
             continue
-        k_b, k_s = noise.at(x)
+        k_b, k_s = noise.at(tasks, batches, runs)
         # Noise only lowers a score that is at the ceiling; far from it the bias fades.
         expected = truth - _bias_left(k_b / root, truth)
         se = k_s / root
@@ -133,7 +181,7 @@ def part_powers(
             power = float(expected >= minimum)
         else:
             power = _PHI((expected - minimum) / se - quantile(alpha) * noise.ratio)
-        parts.append(PartPower(name, minimum, expected, power))
+        parts.append(PartPower(name, minimum, expected, power, there.get(name, 1.0)))
     limit = criteria.max_success_gap
     if limit is not None and limit < 1:
         se = math.sqrt(variance * x / tasks)
@@ -155,8 +203,15 @@ def joint_power(parts: Sequence[PartPower]) -> float:
     """Chance that all parts pass, about.
 
     Dimensions as if independent; outcome and success gap rest on the same outcomes, so the
-    smaller chance of the two counts; the index follows its components.
+    smaller chance of the two counts; the index follows its components. It is assessed where all of
+    them are, which its own chance to be assessed says.
     """
+    together = {part.part: part.assessed for part in parts}
+    least = min(together.values(), default=1.0)
+    return together.get("index", least) * _joint(parts)
+
+
+def _joint(parts: Sequence[PartPower]) -> float:
     chance = {part.part: part.power for part in parts}
     same = [chance.pop(name) for name in ("outcome", "success_gap") if name in chance]
     index = chance.pop("index", 1.0)
@@ -165,14 +220,14 @@ def joint_power(parts: Sequence[PartPower]) -> float:
 
 def tasks_for_all(
     criteria: Criteria, noises: Mapping[str, Noise], *, truth: float, batches: int, runs: int,
-    power: float = 0.8, variance: float = SUCCESS_VARIANCE,
+    power: float = 0.8, variance: float = SUCCESS_VARIANCE, assessed: Assessed | None = None,
 ) -> int | None:  # fmt: skip
     """Fewest tasks with which all parts pass together with the given power."""
 
     def enough(tasks: int) -> bool:
         parts = part_powers(
             criteria, noises, truth=truth, tasks=tasks, batches=batches, runs=runs,
-            variance=variance,
+            variance=variance, assessed=assessed,
         )  # fmt: skip
         return joint_power(parts) >= power
 
@@ -191,13 +246,14 @@ def tasks_for_all(
 
 def runs_for_all(
     criteria: Criteria, noises: Mapping[str, Noise], *, truth: float, tasks: int, batches: int,
-    power: float = 0.8, variance: float = SUCCESS_VARIANCE, most: int = 50,
+    power: float = 0.8, variance: float = SUCCESS_VARIANCE, assessed: Assessed | None = None,
+    most: int = 50,
 ) -> int | None:  # fmt: skip
     """Fewest runs with which all parts pass together; ``None`` where up to `most` don't do."""
     for runs in range(1, most + 1):
         parts = part_powers(
             criteria, noises, truth=truth, tasks=tasks, batches=batches, runs=runs,
-            variance=variance,
+            variance=variance, assessed=assessed,
         )  # fmt: skip
         if joint_power(parts) >= power:
             return runs
@@ -209,13 +265,90 @@ SPREAD = math.sqrt(1 - 2 / math.pi)
 """Standard deviation of |Z| for a standard normal Z."""
 
 
+DRAWS = 100
+"""Studies drawn from a pilot to see what can be assessed."""
+STEP = math.log(1.1)
+MOST_DRAWN = 3000
+"""Sessions of a drawn study: what so many people don't show is not found in more."""
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """How often each part can be assessed in a study of a size, by drawing a pilot anew.
+
+    Attributes
+    ----------
+    values, specs
+        Natural values of the pilot's sessions, shape (sessions, features), and the features.
+    known
+        Chances by size that were drawn already.
+    """
+
+    values: NDArray[np.float64]
+    specs: tuple[FeatureSpec, ...]
+    known: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    def chances(self, tasks: int, batches: int) -> dict[str, float]:
+        """Chance of each dimension, and of all together (``index``), to be assessed.
+
+        They depend on the number of sessions alone, which is rounded to steps of a tenth.
+        """
+        step = round(math.log(max(1, tasks * batches)) / STEP)
+        if step not in self.known:
+            self.known[step] = self._drawn(round(math.exp(STEP * step)))
+        return self.known[step]
+
+    def _drawn(self, sessions: int) -> dict[str, float]:
+        from usi.scoring.robust.scorable import (
+            pooled_verdicts,
+            pools_of,
+            scorability,
+            select,
+            with_pool_specs,
+            with_pools,
+        )
+
+        rng = np.random.default_rng([7, sessions])
+        counts: Counter[str] = Counter()
+        for _ in range(DRAWS):
+            values = self.values[rng.integers(0, len(self.values), size=min(sessions, MOST_DRAWN))]
+            verdicts = scorability(values, self.specs)
+            pools = pools_of(values, self.specs, verdicts)
+            if pools:
+                specs = with_pool_specs("robust", pools)
+                values = with_pools(values, self.specs, pools)
+                verdicts = pooled_verdicts(values, specs, verdicts, pools)
+            else:
+                specs = self.specs
+            found = select(specs, verdicts, paired=True, pools=pools)
+            there = [name for name, own in found.items() if own.reason is None]
+            counts.update(there)
+            counts["index"] += len(there) == len(found)
+        return {name: counts[name] / DRAWS for name in (*found, "index")}
+
+
 @dataclass(frozen=True)
 class Pilot:
-    """Noise of the parts, within-task variance of success, and a sentence on their source."""
+    """What a pilot tells of the noise of a study.
 
-    noises: dict[str, Noise]
+    Attributes
+    ----------
+    noises, variance
+        Noise of the parts, and within-task variance of success.
+    source
+        Where they come from, in words.
+    assessed
+        Chances that parts can be assessed; ``None`` where the pilot holds no sessions.
+    tasks, batches
+        Size of the pilot.
+    """
+
+    noises: Mapping[str, Noise]
     variance: float
     source: str
+    assessed: Assessed | None = None
+    tasks: int | None = None
+    batches: int | None = None
 
 
 def pilot_of_card(card: Scorecard, simulator: SimulatorCard) -> Pilot:
@@ -252,19 +385,32 @@ def pilot_of_card(card: Scorecard, simulator: SimulatorCard) -> Pilot:
     if gap is not None and gap.low is not None and gap.high is not None:
         se = (gap.high - gap.low) / (2 * 1.6448536269514722)
         variance = se**2 * root**2 / x
-    return Pilot(noises, variance, f"the pilot scorecard ({simulator.name})")
+    return Pilot(
+        noises, variance, f"the pilot scorecard ({simulator.name})",
+        tasks=simulator.n.tasks, batches=card.human.n.batches,
+    )  # fmt: skip
 
 
-def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
+SAMPLES = 5
+"""Samples of a pilot at the size of the design, whose noise is averaged."""
+
+
+def pilot_of_sessions(
+    frame: pl.DataFrame, profile: str = "robust", *, sessions: int | None = None
+) -> Pilot:
     """Noise from human sessions alone, by the closed forms of independent sessions.
 
     A feature whose cells have standard deviations s_k within a task, and mean m, costs a perfect
     simulator ``100 Σ s_k / m sqrt(x / (2 π n))`` points; a dimension is the mean of its features.
+    Which features are scored by themselves and which rare ones are pooled depends on the number of
+    sessions, so a larger pilot is sampled at the size of the design.
 
     Parameters
     ----------
     frame
         Session table rows of people, with keys.
+    sessions
+        Human sessions of the design that is planned; ``None``: those of the pilot.
 
     Raises
     ------
@@ -273,18 +419,59 @@ def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
     """
     from usi.extraction.profile import get_specs
     from usi.options import RobustOptions
-    from usi.scoring.robust.distribution import cell_values
     from usi.scoring.robust.outcome import binary
     from usi.scoring.robust.reference import reference
+
+    specs = tuple(get_specs(profile))
+    whole = reference(frame, specs)
+    tasks = [str(task) for task in whole.frame["task"].to_list()]
+    participants = whole.frame["participant"].to_list()
+    person = one_person(participants)
+    if sessions is None or sessions >= whole.frame.height:
+        samples = [whole]
+    else:
+        samples = [
+            reference(whole.frame.sample(sessions, seed=seed), specs) for seed in range(SAMPLES)
+        ]
+    drawn = [_noises_of(sample) for sample in samples]
+    noises = {
+        dimension: _mean_noise([own[dimension] for own in drawn if dimension in own], person)
+        for dimension in dict.fromkeys(name for own in drawn for name in own)
+    }
+    if not noises:
+        raise NotScorable("the pilot holds too few human sessions for any dimension")
+    success = binary(whole.frame, RobustOptions().success_at or 1.0)
+    known = bool((~np.isnan(success)).any())
+    variance = within_variance(success, tasks) if known else SUCCESS_VARIANCE
+    if known:
+        factor = math.sqrt(variance / SUCCESS_VARIANCE)
+        form = CLOSED_FORMS["outcome"]
+        noises["outcome"] = Noise(
+            form.bias * factor, form.task * factor, form.session * factor, form.ratio,
+            same_person(success, tasks, participants), person,
+        )  # fmt: skip
+    noises["index"] = _index(noises)
+    return Pilot(
+        noises,
+        variance,
+        f"{whole.frame.height} sessions of the pilot's people",
+        Assessed(whole.values[:, : len(specs)], specs),
+        tasks=len(set(tasks)),
+        batches=whole.frame["batch"].drop_nulls().n_unique() or 1,
+    )
+
+
+def _noises_of(ref: Reference) -> dict[str, Noise]:
+    """Noise of each dimension that these people make scorable."""
+    from usi.scoring.robust.distribution import cell_values
     from usi.scoring.robust.scorable import scored_values, select
 
-    ref = reference(frame, get_specs(profile))
     names = [spec.name for spec in ref.specs]
     values = scored_values(ref.values, ref.specs)
     tasks = [str(task) for task in ref.frame["task"].to_list()]
-    noises = {}
-    chosen_features = select(ref.specs, ref.verdicts, paired=True, pools=ref.pools)
-    for dimension, chosen in chosen_features.items():
+    participants = ref.frame["participant"].to_list()
+    found = {}
+    for dimension, chosen in select(ref.specs, ref.verdicts, paired=True, pools=ref.pools).items():
         if chosen.reason is not None:
             continue
         scales = []
@@ -294,27 +481,54 @@ def pilot_of_sessions(frame: pl.DataFrame, profile: str = "robust") -> Pilot:
             sd = sum(math.sqrt(within_variance(cell, tasks)) for cell in cells)
             # W1 / (a + b), or tanh of half of W1 of the logarithms
             ratio = ref.specs[k].scale == "ratio"
-            scales.append(sd / 2 if ratio else sd / (2 * _mean(values[:, k])))
+            scales.append(sd / 2 if ratio else sd / (2 * float(np.nanmean(values[:, k]))))
         bias = 100 * ROOT * float(np.mean(scales))
         session = 100 * SPREAD * math.sqrt(sum(s * s for s in scales)) / len(scales)
-        noises[dimension] = Noise(bias=bias, task=0.0, session=session, ratio=1.2)
-    if not noises:
-        raise NotScorable("the pilot holds too few human sessions for any dimension")
-    success = binary(ref.frame, RobustOptions().success_at or 1.0)
-    known = bool((~np.isnan(success)).any())
-    variance = within_variance(success, tasks) if known else SUCCESS_VARIANCE
-    if known:
-        factor = math.sqrt(variance / SUCCESS_VARIANCE)
-        form = CLOSED_FORMS["outcome"]
-        noises["outcome"] = Noise(
-            form.bias * factor, form.task * factor, form.session * factor, form.ratio
-        )
-    noises["index"] = _index(noises)
-    return Pilot(noises, variance, f"{ref.frame.height} sessions of the pilot's people")
+        alike = [
+            same_person(values[:, names.index(name)], tasks, participants) for name in chosen.scored
+        ]
+        found[dimension] = Noise(bias, 0.0, session, 1.2, float(np.mean(alike)))
+    return found
 
 
-def _mean(values: np.ndarray) -> float:
-    return float(np.nanmean(values))
+def _mean_noise(drawn: Sequence[Noise], person: float) -> Noise:
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(own, name) for own in drawn]))
+
+    return Noise(mean("bias"), mean("task"), mean("session"), mean("ratio"), mean("alike"), person)
+
+
+def one_person(participants: Sequence[str | None]) -> float:
+    """Share of the sessions that one person does: the sum of squared shares; 0 if unknown."""
+    known = [who for who in participants if who is not None]
+    if not known:
+        return 0.0
+    return float(sum((n / len(known)) ** 2 for n in Counter(known).values()))
+
+
+def same_person(
+    values: NDArray[np.float64], tasks: Sequence[str], participants: Sequence[str | None]
+) -> float:
+    """Correlation of two sessions of one person, 0 to 1.
+
+    The mean product of the deviations of two sessions of a person from their tasks' means, over the
+    variance of these. 0 where participants are unknown or did one session each.
+    """
+    known = ~np.isnan(values) & np.array([who is not None for who in participants])
+    if not known.any():
+        return 0.0
+    people = np.array([str(who) for who in participants], dtype=object)[known]
+    own = np.array([str(task) for task in tasks], dtype=object)[known]
+    _, person, sizes = np.unique(people, return_inverse=True, return_counts=True)
+    pairs = float((sizes * (sizes - 1)).sum())
+    if not pairs:
+        return 0.0
+    _, task, many = np.unique(own, return_inverse=True, return_counts=True)
+    kept = values[known]
+    rest = kept - (np.bincount(task, kept) / many)[task]
+    variance = float(rest @ rest) / max(1, len(rest) - len(many))
+    shared = float((np.bincount(person, rest) ** 2).sum() - rest @ rest) / pairs
+    return min(1.0, max(0.0, shared / variance)) if variance > 0 else 0.0
 
 
 def within_variance(values: np.ndarray, groups: list[str]) -> float:
@@ -340,6 +554,8 @@ def _index(noises: Mapping[str, Noise]) -> Noise:
         task=math.sqrt(sum(part.task**2 for part in noises.values())) / n,
         session=math.sqrt(sum(part.session**2 for part in noises.values())) / n,
         ratio=1.2,
+        alike=sum(part.alike for part in noises.values()) / n,
+        person=max(part.person for part in noises.values()),
     )
 
 
@@ -416,8 +632,7 @@ def _has_c2st(criteria: Criteria) -> bool:
 
 def make_plan(
     criteria: Criteria, *, truth: float = 100.0, power: float = 0.8, batches: int = 3,
-    tasks: int | None = None, runs: int | None = None, noises: Mapping[str, Noise] | None = None,
-    variance: float = SUCCESS_VARIANCE, source: str = "closed forms of the published study",
+    tasks: int | None = None, runs: int | None = None, pilot: Pilot | None = None,
     picked: Sequence[Picked] = (),
 ) -> Plan:  # fmt: skip
     """Plan a study for criteria.
@@ -432,8 +647,8 @@ def make_plan(
         Human batches at hand.
     tasks, runs
         A design to judge; tasks alone: how many runs they need is said.
-    noises, variance, source
-        Noise of the parts and within-task success variance, and where they come from.
+    pilot
+        Where the noise comes from; ``None``: closed forms of the published study.
 
     Raises
     ------
@@ -446,7 +661,8 @@ def make_plan(
         raise UsageError("--power lies between 0.5 and 1, such as 0.8")
     if runs is not None and tasks is None:
         raise UsageError("--runs judges a design: give --tasks as well")
-    noises = CLOSED_FORMS if noises is None else noises
+    own = pilot or Pilot(CLOSED_FORMS, SUCCESS_VARIANCE, "closed forms of the published study")
+    noises, variance, assessed = own.noises, own.variance, own.assessed
     minimum = criteria.minimum.index
     lines = []
     for r in RUNS:
@@ -462,8 +678,9 @@ def make_plan(
         every = {}
         for m in sorted({*BATCHES, batches}):
             need = tasks_for_all(
-                criteria, noises, truth=truth, batches=m, runs=r, power=power, variance=variance
-            )
+                criteria, noises, truth=truth, batches=m, runs=r, power=power, variance=variance,
+                assessed=assessed,
+            )  # fmt: skip
             if need is not None and _has_c2st(criteria):
                 need = max(need, math.ceil(SESSIONS_FOR_TIER_A / min(m, r)))
             every[m] = need
@@ -473,7 +690,7 @@ def make_plan(
     if tasks is not None and runs is None:
         runs = runs_for_all(
             criteria, noises, truth=truth, tasks=tasks, batches=batches, power=power,
-            variance=variance,
+            variance=variance, assessed=assessed,
         )  # fmt: skip
         extra = [
             f"{tasks} tasks x {batches} batches: {runs} runs do."
@@ -483,23 +700,62 @@ def make_plan(
     if tasks is not None and runs is not None:
         parts = part_powers(
             criteria, noises, truth=truth, tasks=tasks, batches=batches, runs=runs,
-            variance=variance,
+            variance=variance, assessed=assessed,
         )  # fmt: skip
         joint = joint_power(parts)
+    if pilot is not None and pilot.tasks and pilot.batches:
+        extra.append(_collect(criteria, pilot, truth, power, runs or 3))
     return Plan(
         criteria=criteria.label,
         truth=truth,
         wanted=power,
         batches=batches,
         trade=tuple(lines),
-        source=source,
-        notes=(*extra, *_notes(criteria, source, noises, truth, tasks, runs)),
+        source=own.source,
+        notes=(*extra, *_notes(criteria, own.source, noises, truth, tasks, runs)),
         tasks=tasks,
         runs=runs,
         power=parts,
         joint=joint,
         picked=tuple(picked),
     )
+
+
+MOST_TIMES = 10
+"""More than so many times the pilot is called out of reach."""
+
+
+def _collect(criteria: Criteria, pilot: Pilot, truth: float, power: float, runs: int) -> str:
+    """What to collect beyond the pilot, in words: batches on its tasks, or else tasks."""
+    tasks, batches = pilot.tasks or 1, pilot.batches or 1
+
+    def enough(n: int, m: int) -> bool:
+        parts = part_powers(
+            criteria, pilot.noises, truth=truth, tasks=n, batches=m, runs=max(runs, m),
+            variance=pilot.variance, assessed=pilot.assessed,
+        )  # fmt: skip
+        return joint_power(parts) >= power
+
+    asked = f"{power:.0%} power with as many runs as batches, {max(runs, batches)} at least"
+    if enough(tasks, batches):
+        return f"The pilot's {tasks} tasks x {batches} batches are enough for {asked}."
+    for m in range(batches + 1, MOST_TIMES * batches + 1):
+        if enough(tasks, m):
+            more = m - batches
+            word = "batch" if more == 1 else "batches"
+            return (
+                f"To collect for {asked}: {more} more {word} of people on the same {tasks} tasks."
+            )
+    low, high = tasks, MOST_TIMES * tasks
+    if not enough(high, batches):
+        return (
+            f"Out of reach: {MOST_TIMES} times the tasks or batches of the pilot give no {asked}."
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle, batches) else (middle, high)
+    word = "batch" if batches == 1 else "batches"
+    return f"To collect for {asked}: {high - tasks} more tasks with {batches} {word} of people."
 
 
 def regression_margins(sessions: int) -> tuple[float, float]:

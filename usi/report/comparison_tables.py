@@ -130,9 +130,13 @@ def plan_tables(found: Plan) -> tuple[Table, ...]:
                     "part",
                     Column("asked", "0"),
                     Column("expected score", "1"),
+                    Column("chance to be assessed", "%"),
                     Column("chance to pass", "%"),
                 ),
-                tuple((name_of(p.part), p.minimum, p.expected, p.power) for p in found.power),
+                tuple(
+                    (name_of(p.part), p.minimum, p.expected, p.assessed, p.chance)
+                    for p in found.power
+                ),
                 (f"all parts together: about {found.joint:.0%}",),
             )
         )
