@@ -340,7 +340,9 @@ AGGREGATE = Code(
     "rescore",
     "score against the corpus itself, not its aggregate",
 )
-TWO_DOMAINS = Code("two_domains", "needs {least} human sessions in each of two domains at least")
+THREE_DOMAINS = Code(
+    "three_domains", "needs {least} human sessions in each of three domains at least"
+)
 DOMAINS_TOO_SMALL = Code("domains_too_small", "no domain has enough people for the dimensions")
 NO_AGENT_MESSAGES = Code(
     "no_agent_messages", "a session table holds no message of the agent to echo"

@@ -106,11 +106,12 @@ def test_simulators_of_other_tasks_stand_below_people_and_the_card_says_why(
         assert floor is not None
         assert 54 <= floor <= 90
         assert mean(side) < floor
-        assert any("tasks differ" in warning["message"] for warning in side["warnings"])
+        assert any("tasks differ" in warning["text"] for warning in side["warnings"])
         assert side["index"]["status"] == "not_assessed"
         assert not side["components"]["clarification"]["decides_fail"]
     text = (tmp_path / "card.md").read_text()
     assert "people of another domain" in text
+    assert "pairs)" in text
     assert "tasks differ" in text
 
 

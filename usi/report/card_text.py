@@ -17,6 +17,7 @@ from usi.report.names import name_of
 from usi.report.tables import NOTHING, Cell, Column, Entry, Table, estimated
 from usi.scoring.episodes import Episodes
 from usi.scoring.profiles import wording_of
+from usi.scoring.robust.floors import OTHER_DOMAIN
 from usi.scoring.scorecard import (
     COMPONENTS,
     Component,
@@ -81,6 +82,7 @@ def _behaviour(side: SimulatorCard) -> str | None:
     found = [f"a perfect simulator {sum(known) / len(known):.1f}"] if len(known) == 4 else []
     found += [
         f"{name_of(name)} {value.value:.1f}"
+        + (f" ({value.n} pairs)" if name == OTHER_DOMAIN else "")
         for name, value in side.floors.items()
         if value.value is not None
     ]

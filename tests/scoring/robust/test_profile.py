@@ -221,11 +221,14 @@ def test_unpaired_outcome_within_strata():
 
 
 def test_people_of_another_domain_are_a_floor():
-    both = pl.concat([draw(40, 2, seed=1), draw(40, 2, seed=4, domain="airline", first=500)])
+    two = [draw(40, 2, seed=1), draw(40, 2, seed=4, domain="airline", first=500)]
+    third = draw(40, 2, seed=5, domain="telecom", first=900)
     sim = draw(40, 2, seed=2, side="simulated")
-    card = score(both, sim, tasks="common").simulators[0]
+    card = score(pl.concat([*two, third]), sim, tasks="common").simulators[0]
     assert card.floors["people_of_another_domain"].value is not None
-    assert card.floors["people_of_another_domain"].n == 2
+    assert card.floors["people_of_another_domain"].n == 3
+    one_pair = score(pl.concat(two), sim, tasks="common").simulators[0]
+    assert one_pair.floors["people_of_another_domain"].value is None
     assert CARD.simulators[0].floors["people_of_another_domain"].status == "not_assessed"
     assert 0 < CARD.simulators[0].floors["constant_user"].value < 60
 

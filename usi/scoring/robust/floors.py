@@ -12,7 +12,7 @@ from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.spec import DIMENSIONS
 from usi.options import RobustOptions
-from usi.reasons import AGGREGATE, ANCHOR_WITHOUT, DOMAINS_TOO_SMALL, TWO_DOMAINS
+from usi.reasons import AGGREGATE, ANCHOR_WITHOUT, DOMAINS_TOO_SMALL, THREE_DOMAINS
 from usi.records import Session, Turn
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.reference import Reference, reference
@@ -92,18 +92,28 @@ def anchor(ref: Reference, frame: pl.DataFrame, options: RobustOptions) -> Study
         return None
 
 
+FEWEST_DOMAINS = 3
+"""Fewer make one pair of domains, which is no measure of how unlike people are."""
+
+
 def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
     """People of one domain against people of another (unpaired), mean over pairs of domains.
 
     How unlike people are to people when only their tasks differ: the mean of the dimensions.
-    Every domain with enough people meets the next one in sorted order.
+    Every domain with enough people meets the next one in sorted order, the last one the first; with
+    two domains there is one pair, which tells how unlike these two are and no more.
+
+    Returns
+    -------
+    Estimate
+        Points; n is the number of pairs.
     """
     if ref.aggregated:
         return not_assessed(AGGREGATE)
     sizes = ref.frame["domain"].drop_nulls().value_counts()
     domains = sorted(sizes.filter(pl.col("count") >= MIN_SIMULATOR_SESSIONS)["domain"])
-    if len(domains) < 2:
-        return not_assessed(TWO_DOMAINS, least=MIN_SIMULATOR_SESSIONS)
+    if len(domains) < FEWEST_DOMAINS:
+        return not_assessed(THREE_DOMAINS, least=MIN_SIMULATOR_SESSIONS)
     own = replace(
         options, replicates=FLOOR_REPLICATES, design="unpaired", strata=None, cluster="task"
     )
@@ -114,6 +124,6 @@ def other_domain(ref: Reference, options: RobustOptions) -> Estimate:
         result = behaviour_mean(study(reference(here, ref.declared), there, own))
         if result.value is not None:
             values.append(result.value)
-    if not values:
+    if len(values) < 2:
         return not_assessed(DOMAINS_TOO_SMALL)
     return Estimate(value=tidy(sum(values) / len(values)), n=len(values))
