@@ -125,6 +125,7 @@ from usi.reasons import (
     Reason,
     without_subject,
 )
+from usi.scoring.robust.perceived import wilson
 from usi.scoring.scorecard import Scorecard, SideCard, SimulatorCard, Tripwire, TwoSample
 
 MIN_ANSWERED = 0.90
@@ -536,13 +537,16 @@ def _left_out_check(name: str, side: SideCard, limit: float) -> Check:
         (SESSIONS_SILENT, silent, compared, {}),
         (SESSIONS_ABSENT, absent, compared + absent, {}),
     )
-    shares: list[tuple[float, Reason]] = []
+    shares: list[tuple[float, float, Reason]] = []
     for code, count, total, named in kinds:
         share = min(1.0, count / total) if total else float(count > 0)
+        # Marks and statuses are counts of what was hidden; how often an agent says nothing is a
+        # rate that these sessions estimate, and is above the limit where its lower bound is.
+        surely = wilson(min(count, total), total)[0] if code is SESSIONS_SILENT and total else share
         figures: dict[str, Any] = {"count": count, "total": total, "share": share, **named}
-        shares.append((share, code(side=name, **figures)))
-    above = [found for share, found in shares if share > limit + EPS]
-    within_it = shares[0][1] if left else NONE_LEFT_OUT(side=name, total=compared)
+        shares.append((share, surely, code(side=name, **figures)))
+    above = [found for _, surely, found in shares if surely > limit + EPS]
+    within_it = shares[0][2] if left else NONE_LEFT_OUT(side=name, total=compared)
     found, *others = above or [within_it]
     return Check(
         id=f"left_out.{name}",
@@ -550,7 +554,7 @@ def _left_out_check(name: str, side: SideCard, limit: float) -> Check:
         state="inconclusive" if above else "pass",
         found=found,
         notes=(*others, MOST_ALLOWED(limit=limit)) if above else (),
-        value=max(share for share, _ in shares),
+        value=max(share for share, _, _ in shares),
         threshold=limit,
     )
 
