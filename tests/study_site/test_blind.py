@@ -17,12 +17,15 @@ from sklearn.metrics import roc_auc_score
 from study_site.client import Client
 from study_site.support import CONSENT, OWNER, SECRET, Clock
 
+from usi.errors import UsageError
 from usi.records import Session, Turn
 from usi.report.card_text import practitioners
-from usi.study.blind import raters
+from usi.study.blind import raters, status
 from usi.study.blind.items import Item, choose_items, choose_sessions, read_items, shown_messages
 from usi.study.blind.results import Rating, agreement_of, marked_turns, results_of
+from usi.study.blind.retention import forget_ratings
 from usi.study.blind.settings import read_blind
+from usi.study.blind.text import markdown_of, result_of
 from usi.study.database import study_name
 from usi.study.links import Signer
 from usi.study.web.blind import blind_app
@@ -276,6 +279,52 @@ def test_a_rater_goes_all_the_way_and_may_withdraw(site: Site) -> None:
     rater.post("/withdraw")
     assert "You have withdrawn" in rater.text
     assert raters.ratings_of(site.blind.database.read()) == ([], 0)
+
+
+def test_the_owner_leaves_a_rater_out_with_a_reason_and_the_result_names_it(site: Site) -> None:
+    for number in (1, 2):
+        rater = Client(site.http)
+        rater.get(f"/i/{site.signer.sign('invitation', number)}")
+        rater.post("/consent", answer="yes", agree="yes")
+        rater.post("/background", experience="3")
+        for _ in range(4):
+            item = re.search(r'name="item" value="(\w+)"', rater.text)
+            assert item
+            rater.post("/rate", item=item[1], verdict="program", sure="3", realism="2", turn="2")
+    db = site.blind.database
+    first, second = sorted(row.id for row in status.rater_rows(db.read()))
+    assert not db.write(lambda own: status.exclude(own, first, "  "))
+    assert db.write(lambda own: status.exclude(own, first, "read nothing"))
+    found, _ = raters.ratings_of(db.read())
+    assert len(found) == 4
+    (left,) = status.left_out(db.read())
+    assert (left.reason, left.ratings) == ("read nothing", 4)
+    assert "read nothing" in markdown_of(result_of(site.blind))
+    assert db.write(lambda own: status.include(own, first))
+    assert status.left_out(db.read()) == ()
+    with pytest.raises(UsageError, match="no rater"):
+        forget_ratings(site.blind, raters=("nobody",))
+    code = next(row.code for row in status.rater_rows(db.read()) if row.id == second)
+    assert forget_ratings(site.blind, raters=(code,)).raters == 1
+    assert len(raters.ratings_of(db.read())[0]) == 4
+    assert forget_ratings(site.blind, everything=True).raters == 1
+    assert raters.ratings_of(db.read()) == ([], 0)
+
+
+def test_the_owners_page_is_behind_the_password(site: Site) -> None:
+    closed = site.http.get("/owner").text
+    token = re.search(r'name="csrf" value="([^"]+)"', closed)
+    assert token
+    assert "Raters" not in closed
+    wrong = site.http.post("/owner/enter", data={"csrf": token[1], "password": "x"})
+    assert "Raters" not in wrong.text
+    right = site.http.post("/owner/enter", data={"csrf": token[1], "password": OWNER})
+    assert "Raters" in right.text
+
+
+def test_forgetting_says_what_and_is_confirmed(tmp_path: Path) -> None:
+    refused(usi("blind", "forget", tmp_path), "say what")
+    refused(usi("blind", "forget", tmp_path, "--everything"), "--yes")
 
 
 def test_from_transcripts_to_the_gate(tmp_path: Path) -> None:
