@@ -391,6 +391,11 @@ def pilot_of_card(card: Scorecard, simulator: SimulatorCard) -> Pilot:
     )  # fmt: skip
 
 
+APART = 0.6
+"""The cells of a distribution move together in part only: spread of a distance over what it would
+be if they all moved as one; of the people of STAR, as `CLOSED_FORMS` (.53 to .7 by dimension)."""
+WIDER = 1.5
+"""Bootstrap's standard error over the true one, of the same people."""
 SAMPLES = 5
 """Samples of a pilot at the size of the design, whose noise is averaged."""
 
@@ -483,11 +488,11 @@ def _noises_of(ref: Reference) -> dict[str, Noise]:
             ratio = ref.specs[k].scale == "ratio"
             scales.append(sd / 2 if ratio else sd / (2 * float(np.nanmean(values[:, k]))))
         bias = 100 * ROOT * float(np.mean(scales))
-        session = 100 * SPREAD * math.sqrt(sum(s * s for s in scales)) / len(scales)
+        session = 100 * APART * SPREAD * math.sqrt(sum(s * s for s in scales)) / len(scales)
         alike = [
             same_person(values[:, names.index(name)], tasks, participants) for name in chosen.scored
         ]
-        found[dimension] = Noise(bias, 0.0, session, 1.2, float(np.mean(alike)))
+        found[dimension] = Noise(bias, 0.0, session, WIDER, float(np.mean(alike)))
     return found
 
 
@@ -553,7 +558,7 @@ def _index(noises: Mapping[str, Noise]) -> Noise:
         bias=sum(part.bias for part in noises.values()) / n,
         task=math.sqrt(sum(part.task**2 for part in noises.values())) / n,
         session=math.sqrt(sum(part.session**2 for part in noises.values())) / n,
-        ratio=1.2,
+        ratio=WIDER,
         alike=sum(part.alike for part in noises.values()) / n,
         person=max(part.person for part in noises.values()),
     )
