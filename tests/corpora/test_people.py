@@ -157,6 +157,7 @@ SESSIONS_ONLY = {
     "perceived", "two_sample", "gaming", "spread_index", "correlation_difference", "collapsed",
     "floors", "versus_humans", "warnings", "gaming_suspected", "batch_range", "floor", "distance",
     "floor_user", "task_tracking", "content_tracking", "turn_adjacency", "copies", "self_copies",
+    "run_copies", "run_copies",
     "telltales", "missing_words",
 }  # fmt: skip
 
@@ -207,7 +208,7 @@ def test_an_aggregate_scores_and_gates_as_its_corpus(
     checks = [{c.id: c.state for s in v.simulators for c in s.checks} for v in verdicts]
     skipped = {
         "c2st", "gaming", "collapsed", "task_tracking", "content_tracking", "turn_adjacency",
-        "copies", "self_copies",
+        "copies", "self_copies", "run_copies",
     }  # fmt: skip
     assert all(checks[1][k] == s for k, s in checks[0].items() if k not in skipped)
     told = cards[1].simulators[0].two_sample[0].auc
