@@ -157,7 +157,7 @@ SESSIONS_ONLY = {
     "perceived", "two_sample", "gaming", "spread_index", "correlation_difference", "collapsed",
     "floors", "versus_humans", "warnings", "gaming_suspected", "batch_range", "floor", "distance",
     "floor_user", "task_tracking", "content_tracking", "turn_adjacency", "copies", "self_copies",
-    "run_copies", "run_copies",
+    "run_copies",
     "telltales", "missing_words",
 }  # fmt: skip
 
