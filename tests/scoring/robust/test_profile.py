@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from scoring.robust.population import draw, table
 
 from usi.errors import NotScorable, UsageError
-from usi.options import ScoreOptions
+from usi.options import RobustOptions, ScoreOptions
 from usi.records import SurveyAnswer
 from usi.scoring.context import ScoreContext
 from usi.scoring.robust import PROFILE
 from usi.scoring.robust.profile import pool_of, study_tables
+from usi.scoring.robust.reference import chosen
 from usi.scoring.scorecard import COMPONENTS, Scorecard
 
 ANSWERS = ("No - Task failed", "Partially - Some progress", "Yes - Task completed")
@@ -371,3 +372,12 @@ def test_law_what_could_not_be_assessed_has_a_reason_and_no_number(frames, desig
     if min(part.n.clusters, sim.height) < 2:
         assert all(c.value is None for c in part.components.values())
     assert part.index.value is None  # fewer than 50 sessions
+
+
+def test_the_halves_of_a_file_share_no_session_whatever_the_sides_know():
+    people = HUMAN.with_columns(batch=pl.Series(range(HUMAN.height, 0, -1)))
+    model = HUMAN.with_columns(run=pl.lit("1"), batch=pl.lit(None, dtype=pl.Int64))
+    odd = chosen(people, RobustOptions(human_runs=("odd",)), human=True)["session_id"]
+    even = chosen(model, RobustOptions(sim_runs=("even",)), human=False)["session_id"]
+    assert not set(odd) & set(even)
+    assert set(odd) | set(even) == set(HUMAN["session_id"])

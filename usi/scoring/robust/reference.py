@@ -186,8 +186,7 @@ def chosen(frame: pl.DataFrame, own: RobustOptions, *, human: bool) -> pl.DataFr
     own
         ``human_runs`` and ``human_where`` choose people, ``sim_runs`` and
         ``sim_where`` the simulator's sessions. ``odd`` and ``even`` are every other session
-        of each task (the first, third, ... are odd) in the order of their
-        runs and ids.
+        of each task (the first, third, ... are odd) in the order of their ids.
 
     Raises
     ------
@@ -216,7 +215,12 @@ def _with_value(frame: pl.DataFrame, condition: str, flag: str) -> pl.DataFrame:
 
 
 def _halves(frame: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
-    """Every other session of each task, counted over those that can be scored."""
+    """Every other session of each task, counted over those that can be scored.
+
+    Ids alone order the sessions of a task: runs are known of one side and batches of the other, and
+    the halves of one file must be the same whichever side it stands on.
+    """
+    ordered = canonical(frame).sort("task", "session_id", nulls_last=True, maintain_order=True)
     counts = (pl.col("status") == "ok") & pl.col("keep").fill_null(True)
     place = pl.int_range(1, pl.len() + 1).over("task", counts) % 2
-    return canonical(frame).filter(place.is_in([int(label == "odd") for label in labels]))
+    return ordered.filter(place.is_in([int(label == "odd") for label in labels]))
