@@ -18,7 +18,9 @@ def trial(name: str, verdict: str, *against: str, low: float = 90.0, high: float
         design="165x3x3",
         name=name,
         verdicts=dict.fromkeys("ABC", verdict),
-        against={"B": against},
+        against={
+            "B": tuple((name, state) for name, _, state in (a.rpartition(" ") for a in against))
+        },
         numbers={"index": (95.0, low, high), "content": (None, None, None)},
     )
 
