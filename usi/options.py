@@ -1199,6 +1199,20 @@ class CorpusAddOptions:
         None, "Which tasks people did.", panel="What usi can't know", metavar="TEXT"
     )
     collected: str | None = option(None, "When.", panel="What usi can't know", metavar="TEXT")
+    batch_by: str | None = option(
+        None,
+        "What makes a batch of people: date, participant, or a field of the sessions.",
+        panel="What usi can't know",
+        metavar="FIELD",
+        more="Default: what the sessions say (batch, or trial).",
+    )
+    batches: int | None = option(
+        None,
+        "Batches by date or participant (default 3).",
+        panel="What usi can't know",
+        metavar="N",
+        least=2,
+    )
     expires: str | None = option(
         None, "Day such as 2027-01-31.", panel="What usi can't know", metavar="TEXT"
     )

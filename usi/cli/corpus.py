@@ -462,6 +462,8 @@ def add(
             "redistribute": own.redistribute,
             "research_only": own.research_only,
             "survey_design": own.survey_design,
+            "batch_by": own.batch_by,
+            "batches": own.batches,
         },
         ask=not own.yes,
         terminal=sys.stdin.isatty(),

@@ -107,7 +107,10 @@ class Manifest(_Table):
         None, description="what the respondents of its survey files saw"
     )
     tasks: int | None = None
-    batches: int | None = None
+    batches: int | None = Field(None, ge=1)
+    batch_by: str | None = Field(
+        None, min_length=1, description="date, participant, or a field of the sessions"
+    )
     seed: int | None = Field(None, description="of a generated corpus")
     counts: Counts | None = None
     load: LoadKeys = LoadKeys()

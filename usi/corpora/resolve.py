@@ -46,6 +46,9 @@ class Corpus:
         Declared language of the people, and the day from which on it stands for nobody.
     load
         How its files are read, where the manifest says so.
+    batch_by, batches, manifest
+        What makes a batch of its people (``date``, ``participant`` or a field of the sessions), how
+        many there are by date or participant, and the file that says so.
     scorable, scorable_profile
         Frozen set of scored features and the profile that it is one of.
     part
@@ -64,6 +67,9 @@ class Corpus:
     language: str | None = None
     expires: date | None = None
     load: LoadKeys = field(default_factory=LoadKeys)
+    batch_by: str | None = None
+    batches: int | None = None
+    manifest: str = ""
     scorable: tuple[str, ...] | None = None
     scorable_profile: str | None = None
     part: Part | None = None
@@ -183,6 +189,9 @@ def _from_path(path: Path, part: str | None) -> Corpus:
         language=data.language,
         expires=data.expires,
         load=data.load,
+        batch_by=data.batch_by,
+        batches=data.batches,
+        manifest=str(manifest),
         scorable=data.scorable.features if data.scorable else None,
         scorable_profile=data.scorable.profile if data.scorable else None,
         part=chosen,

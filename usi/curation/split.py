@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -15,10 +14,8 @@ from usi.corpora.resolve import resolve
 from usi.curation.add import write_manifest
 from usi.errors import UsageError
 from usi.records import Session
+from usi.scoring.batch_rule import TIME_KEYS, session_moment
 from usi.scoring.people import read_people_of, sessions_of
-
-TIME_KEYS = ("timestamp", "time", "started", "start_time", "created_at", "date")
-"""Where sessions keep their time among their other fields, first found first."""
 
 
 def split_corpus(home: Path, *, by: By, seed: int = 7, held_out: float = 0.0) -> Split:
@@ -67,22 +64,12 @@ def by_time(sessions: Iterable[Session], ids: list[str]) -> list[str]:
     """
     times = {}
     for session in sessions:
-        found = next((session.meta[k] for k in TIME_KEYS if k in session.meta), None)
-        times[session.session_id] = _moment(found, session)
+        moment = session_moment(session)
+        if moment is None:
+            raise UsageError(
+                f"session {session.session_id!r} (row {session.row}) has no time that can be read: "
+                f"its messages need one, or its metadata one of {', '.join(TIME_KEYS)}, such as "
+                "2026-01-31T12:00:00Z"
+            )
+        times[session.session_id] = moment
     return sorted(ids, key=lambda name: (times[name], name))
-
-
-def _moment(value: object, session: Session) -> float:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value)
-        except ValueError:
-            moment = None
-        if moment is not None:
-            return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
-    raise UsageError(
-        f"session {session.session_id!r} (row {session.row}) has no time that can be read: its "
-        f"metadata needs one of {', '.join(TIME_KEYS)}, such as 2026-01-31T12:00:00Z"
-    )

@@ -42,6 +42,7 @@ from usi.reasons import (
     Reason,
 )
 from usi.records import Session, Side
+from usi.scoring.batch_rule import STARTED, batch_columns, with_batches
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.keys import assign_keys
 from usi.scoring.robust.floors import ECHO, echo_sessions
@@ -405,7 +406,7 @@ def read_reference(
         spoken = reference.language or language
         watched = NotedSessions(
             chain(head, sessions),
-            columns,
+            (*columns, *batch_columns(reference.batch_by)),
             glance=_english_only(profile),
             default=known_code(spoken),
             texts=TextStore() if extra.texts and reference.redistribute else None,
@@ -422,7 +423,7 @@ def read_reference(
         tables.append(watched.noted(table))
         echoes = others.pop(0) if echo else None
         for other in others:
-            side.published[""] = with_keys(watched.noted(other), side="human", run_ids=run_ids)
+            side.published[""] = _with_people_keys(watched.noted(other), reference, run_ids)
         if watched.texts is not None:
             side.texts[""] = watched.texts
         _note(side, stream, "", "human")
@@ -436,12 +437,23 @@ def read_reference(
             tables.append(table)
             side.files.append(table_file("human", path, table))
     joined = tables[0] if len(tables) == 1 else SessionTable.concat(tables)
-    side.tables[""] = with_keys(joined, side="human", run_ids=run_ids)
+    side.tables[""] = _with_people_keys(joined, reference, run_ids)
     if echoes is not None and len(tables) == 1:
         side.anchors[ECHO] = _beside(echoes, side.tables[""])
     side.synthetic = side.synthetic or joined.synthetic
     side.source = chosen or "human"
     return side
+
+
+def _with_people_keys(table: SessionTable, reference: Corpus, run_ids: RunIds) -> SessionTable:
+    """The table of people with its keys; batches by the rule of the manifest, where it has one."""
+    keyed = with_keys(table, side="human", run_ids=run_ids)
+    if reference.batch_by is None:
+        return keyed
+    frame = with_batches(
+        keyed.frame, reference.batch_by, reference.batches, file=reference.manifest
+    )
+    return replace(keyed, frame=frame.drop(STARTED, strict=False))
 
 
 def _beside(echoes: SessionTable, people: SessionTable) -> SessionTable:

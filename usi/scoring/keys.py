@@ -93,7 +93,7 @@ def split_any_run(session_id: str) -> tuple[str, str]:
     return session_id, LEFTOVER_RUN
 
 
-def _natural(label: str) -> tuple[tuple[int, int, str], ...]:
+def natural(label: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key that puts trial 10 after trial 2."""
     parts = re.split(r"([0-9]+)", label)
     return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part)
@@ -136,7 +136,7 @@ def _batches_by_id(frame: pl.DataFrame, run_ids: RunIds) -> list[tuple[str, int]
     if run_ids != "none" and ids and all(re.fullmatch(numbered, i) for i in ids):
         pairs = [split_any_run(session_id) for session_id in ids]
         if all(run != LEFTOVER_RUN or base != i for (base, run), i in zip(pairs, ids, strict=True)):
-            order = {run: k for k, run in enumerate(sorted({r for _, r in pairs}, key=_natural), 1)}
+            order = {run: k for k, run in enumerate(sorted({r for _, r in pairs}, key=natural), 1)}
             return [(base, order[run]) for base, run in pairs]
     return [split_batch(session_id) for session_id in ids]
 
@@ -212,7 +212,7 @@ def _human_keys(
     frame = _with_pairs(frame, plain, list(pairs), "batch", pl.Int64())
     trials = frame.filter(with_trial)
     if trials.height and not _trial_is_task(trials):
-        labels = sorted(set(trials["trial"].to_list()), key=_natural)
+        labels = sorted(set(trials["trial"].to_list()), key=natural)
         order = {label: number for number, label in enumerate(labels, 1)}
         by_trial = pl.col("trial").replace_strict(order, default=None, return_dtype=pl.Int64())
         frame = frame.with_columns(

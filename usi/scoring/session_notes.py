@@ -17,6 +17,7 @@ from usi.reasons import (
     Reason,
 )
 from usi.records import Session
+from usi.scoring.batch_rule import STARTED, session_moment
 from usi.scoring.columns import CONTENT, CONTENT_DIGITS
 from usi.scoring.episodes import EpisodeTally
 from usi.scoring.texts import TextStore
@@ -32,7 +33,8 @@ class NotedSessions:
         What is passed on; alone or in pairs with the digest of their content, which the table
         then gets as the column `CONTENT`.
     columns
-        Names of further fields of the sessions (`Session.meta`) that the score needs.
+        Names of further fields of the sessions (`Session.meta`) that the score needs;
+        `STARTED` stands for the time at which a session began.
     synthetic
         Whether a session says that it is a phantom's.
     glance, default
@@ -54,9 +56,14 @@ class NotedSessions:
     episodes: dict[str, EpisodeTally] = field(default_factory=dict)
     _found: dict[str, list[str | None]] = field(default_factory=dict)
     _content: list[str] = field(default_factory=list)
+    _started: list[float | None] | None = None
 
     def __post_init__(self) -> None:
-        self._found = {name: [] for name in self.columns if name not in (*IDENTITY_SCHEMA, CONTENT)}
+        self._found = {
+            name: [] for name in self.columns if name not in (*IDENTITY_SCHEMA, CONTENT, STARTED)
+        }
+        if STARTED in self.columns:
+            self._started = []
 
     def __iter__(self) -> Iterator[Session]:
         for session in self._each():
@@ -69,6 +76,8 @@ class NotedSessions:
                     self.languages[code] += 1
             for name, values in self._found.items():
                 values.append(_text(session.meta.get(name)))
+            if self._started is not None:
+                self._started.append(session_moment(session))
             if self.texts is not None:
                 self.texts.add(session)
             yield session
@@ -97,6 +106,8 @@ class NotedSessions:
             for name, values in self._found.items()
             if any(value is not None for value in values)
         ]
+        if self._started is not None:
+            more.append(pl.Series(STARTED, self._started, dtype=pl.Float64))
         if self._content:
             more.append(pl.Series(CONTENT, self._content, dtype=pl.String))
         return replace(
