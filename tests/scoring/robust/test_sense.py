@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from usi.extraction.content import HEARD, PAIR, SAID, Names, content_columns, pair_hash, word_hash
-from usi.scoring.robust.adjacency import FEWEST_SESSIONS, AdjacencyModel, turn_adjacency
+from usi.scoring.robust.adjacency import (
+    FEWEST_SESSIONS,
+    FOLDS,
+    PENALTY,
+    AdjacencyModel,
+    turn_adjacency,
+)
 from usi.scoring.robust.sums import SideSums, side_sums
 from usi.scoring.robust.tracking import ContentModel, content_tracking, task_tracking
 from usi.scoring.robust.wording import Wording, stop_words
@@ -323,6 +331,58 @@ def test_shuffled_answers_do_not_answer() -> None:
     assert found is not None
     assert abs(found.value) < 0.3
     assert found.high < 0.4
+
+
+@pytest.mark.parametrize(("without", "judged"), [(None, 1), (3, 1), (1, 1)])
+def test_a_form_is_the_ridge_solution_on_the_tasks_that_it_may_know(
+    without: int | None, judged: int
+) -> None:
+    """Against least squares on rows that bear the penalty, written out exchange by exchange."""
+    human = chats(0.8, 1, tasks=20)
+    model = AdjacencyModel.fit(human, 20)
+    assert model is not None
+    own = model.exchanges(human)
+    products, fold = [], []
+    for apart in (1, 2):
+        for at in own.blocks():
+            n = at.stop - at.start
+            for i in range(n):
+                other = own.message[at.start + (i + apart) % n]
+                difference = own.message[at.start + i] - other
+                products.append(np.outer(own.reply[at.start + i], difference).ravel())
+                fold.append(own.unit[at.start] % FOLDS)
+    x = np.array(products)
+    scale = np.sqrt((x**2).mean(axis=0))
+    scale[scale == 0] = 1
+    known = ~np.isin(fold, [judged] if without is None else [judged, without])
+    rows = x[known] / scale
+    penalty = np.sqrt(PENALTY * len(rows)) * np.eye(len(scale))
+    target = np.concatenate([np.ones(len(rows)), np.zeros(len(scale))])
+    expected = np.linalg.lstsq(np.vstack([rows, penalty]), target, rcond=None)[0] / scale
+    form = model.forms[0 if without is None else 1 + without, judged]
+    assert np.allclose(form.ravel(), expected, rtol=1e-6, atol=1e-9)
+
+
+def test_bounds_of_adjacency_hold_what_is_due_to_the_people_learned_from() -> None:
+    """The jackknife over folds joins the bootstrap: the distance of a bound is their root sum."""
+    model = AdjacencyModel.fit(chats(0.5, 3, tasks=20), 20)
+    assert model is not None
+    at, simulator = np.arange(20), chats(0.3, 4, tasks=20)
+    found = turn_adjacency(model, simulator, (at, at), paired=True, replicates=300, seed=1)
+    alone = replace(model, forms=np.repeat(model.forms[:1], 1 + FOLDS, axis=0))
+    people = np.repeat(model.people[:, :1], FOLDS, axis=1)
+    alone = replace(alone, people=np.hstack([model.people[:, :2], people]))
+    bootstrap = turn_adjacency(alone, simulator, (at, at), paired=True, replicates=300, seed=1)
+    assert found is not None
+    assert bootstrap is not None
+    sums = model.by_unit(model.exchanges(simulator), 20).sum(axis=0)
+    own = model.people.sum(axis=0)
+    r = (sums[2:] / sums[1] - 0.5) / (own[2:] / own[1] - 0.5)
+    reach = 1.6448536 * np.sqrt(0.8 * ((r - r.mean()) ** 2).sum())
+    assert reach > 0.01
+    assert found.value == bootstrap.value
+    assert found.low == pytest.approx(found.value - np.hypot(reach, found.value - bootstrap.low))
+    assert found.high == pytest.approx(found.value + np.hypot(reach, bootstrap.high - found.value))
 
 
 def test_people_who_do_not_answer_are_no_yardstick() -> None:

@@ -66,10 +66,12 @@ class AdjacencyModel:
     idf, basis
         Weight of each folded word or pair, and the singular vectors, shape (columns, dimensions).
     forms
-        One bilinear form for each fold, shape (folds, dimensions, dimensions), learned on the
-        tasks of the other folds: a reply u fits a message a by ``u' M a``.
+        Bilinear forms, shape (1 + folds, folds, dimensions, dimensions): a reply u fits a message a
+        by ``u' M a``. ``forms[0, k]`` is learned on the tasks outside of fold k and judges those of
+        fold k; ``forms[1 + j, k]`` is learned without fold j, too.
     people
-        Preferences and exchanges of people by task, shape (units, 2).
+        Preferences and exchanges of people by task, shape (units, 2 + folds): with ``forms[0]``,
+        number of exchanges, with the forms learned without each fold.
     sessions
         People's sessions of three exchanges and more.
     """
@@ -101,11 +103,11 @@ class AdjacencyModel:
         both = vstack([message, reply], format="csr")
         idf = inverse_frequency(both)
         _, _, components = randomized_svd(weighted(both, idf), DIMENSIONS, n_iter=4, random_state=0)
-        model = cls(idf, components.T, np.zeros((FOLDS, DIMENSIONS, DIMENSIONS)), np.zeros((0, 2)),
-                    sessions)  # fmt: skip
-        own = model.exchanges(human)
+        nobody = np.zeros((0, 2 + FOLDS))
+        empty = np.zeros((1 + FOLDS, FOLDS, DIMENSIONS, DIMENSIONS))
+        own = cls(idf, components.T, empty, nobody, sessions).exchanges(human)
         forms = _forms(own)
-        fitted = cls(idf, components.T, forms, np.zeros((0, 2)), sessions)
+        fitted = cls(idf, components.T, forms, nobody, sessions)
         return cls(idf, components.T, forms, fitted.by_unit(own, units), sessions)
 
     def exchanges(self, side: Wording) -> Exchanges:
@@ -120,31 +122,33 @@ class AdjacencyModel:
             side.unit[session],
         )
 
-    def preferences(self, own: Exchanges) -> Array:
+    def preferences(self, own: Exchanges, sets: int = 1) -> Array:
         """Share of a session's other messages that a reply fits less well than its own.
 
-        Ties count half. Shape (exchanges,).
+        Ties count half. With the first `sets` sets of forms; shape (sets, exchanges).
         """
-        found = np.zeros(len(own.session))
+        found = np.zeros((sets, len(own.session)))
         for at in own.blocks():
-            form = self.forms[own.unit[at.start] % FOLDS]
-            fit = own.reply[at] @ form @ own.message[at].T
-            true = np.diag(fit)[:, None]
+            forms = self.forms[:sets, own.unit[at.start] % FOLDS]
+            fit = own.reply[at] @ forms @ own.message[at].T
+            true = np.diagonal(fit, axis1=1, axis2=2)[:, :, None]
             better, same = true > fit + _TIE, np.abs(true - fit) <= _TIE
-            n = len(fit)
-            found[at] = (better.sum(axis=1) + 0.5 * (same.sum(axis=1) - 1)) / (n - 1)
+            n = fit.shape[1]
+            found[:, at] = (better.sum(axis=2) + 0.5 * (same.sum(axis=2) - 1)) / (n - 1)
         return found
 
     def by_unit(self, own: Exchanges, units: int) -> Array:
-        """Sum of preferences and number of exchanges by task, shape (units, 2)."""
-        won = np.bincount(own.unit, weights=self.preferences(own), minlength=units)
-        return np.column_stack([won, np.bincount(own.unit, minlength=units)])
+        """Sums by task, as `people`."""
+        won = self.preferences(own, 1 + FOLDS)
+        sums = [np.bincount(own.unit, weights=row, minlength=units) for row in won]
+        count = np.bincount(own.unit, minlength=units).astype(np.float64)
+        return np.column_stack([sums[0], count, *sums[1:]])
 
     def session_preference(self, side: Wording) -> Array:
         """Mean preference of each session, NaN with fewer than three exchanges."""
         own = self.exchanges(side)
         found = np.full(side.sessions, np.nan)
-        won = np.bincount(own.session, weights=self.preferences(own), minlength=side.sessions)
+        won = np.bincount(own.session, weights=self.preferences(own)[0], minlength=side.sessions)
         count = np.bincount(own.session, minlength=side.sessions)
         np.divide(won, count, out=found, where=count > 0)
         return found
@@ -161,7 +165,7 @@ def _grams(side: Wording, chosen: NDArray[np.bool_]):  # type: ignore[no-untyped
 
 
 def _forms(own: Exchanges) -> Array:
-    """Bilinear forms of all folds by ridge regression on standardised products."""
+    """Bilinear forms by ridge regression on standardised products; see `AdjacencyModel.forms`."""
     n = len(own.session)
     first = np.zeros(n, dtype=np.int64)
     length = np.zeros(n, dtype=np.int64)
@@ -179,13 +183,34 @@ def _forms(own: Exchanges) -> Array:
     parts = [products[fold == k] for k in range(FOLDS)]
     squares = np.stack([part.T @ part for part in parts])
     sums = np.stack([part.sum(axis=0) for part in parts])
-    forms = []
-    for k in range(FOLDS):
-        rows = len(products) - len(parts[k])
-        left = squares.sum(axis=0) - squares[k] + PENALTY * max(1, rows) * np.eye(len(scale))
-        weights = np.linalg.solve(left, sums.sum(axis=0) - sums[k]) / scale
-        forms.append(weights.reshape(DIMENSIONS, DIMENSIONS))
-    return np.stack(forms)
+    sizes = np.array([len(part) for part in parts])
+
+    def form(*left_out: int) -> Array:
+        used = [k for k in range(FOLDS) if k not in left_out]
+        penalty = PENALTY * max(1, sizes[used].sum())
+        left = squares[used].sum(axis=0) + penalty * np.eye(len(scale))
+        weights: Array = np.linalg.solve(left, sums[used].sum(axis=0)) / scale
+        return weights.reshape(DIMENSIONS, DIMENSIONS)
+
+    pairs = {frozenset((j, k)): form(j, k) for j in range(FOLDS) for k in range(j + 1)}
+    full = np.stack([pairs[frozenset((k,))] for k in range(FOLDS)])
+    without = [
+        np.stack([pairs[frozenset((j, k))] for k in range(FOLDS)]) for j in range(FOLDS)
+    ]
+    return np.stack([full, *without])
+
+
+def _learning_variance(theirs: Array, people: Array) -> float | None:
+    """Delete-one-fold jackknife variance of R over the people that the forms are learned on.
+
+    ``None`` where people's replies fit no better than others once a fold is left out.
+    """
+    t, h = theirs.sum(axis=0), people.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = (t[2:] / t[1] - 0.5) / (h[2:] / h[1] - 0.5)
+    if not np.isfinite(r).all():
+        return None
+    return float((FOLDS - 1) / FOLDS * ((r - r.mean()) ** 2).sum())
 
 
 def turn_adjacency(
@@ -216,16 +241,19 @@ def turn_adjacency(
         ``None`` where people's own replies fit their messages no better than others.
     """
     own = human.exchanges(simulator)
-    theirs = human.by_unit(own, len(clusters[1]))
+    found = human.by_unit(own, len(clusters[1]))
+    theirs, people_sums = found[:, :2], human.people[:, :2]
     if paired:
-        both = np.hstack([theirs, human.people])
+        both = np.hstack([theirs, people_sums])
         drawn = all_and_replicates(both, clusters[0], replicates, seed)
         s, h = drawn[:, :2], drawn[:, 2:]
     else:
         s = all_and_replicates(theirs, clusters[1], replicates, seed, stream=1)
-        h = all_and_replicates(human.people, clusters[0], replicates, seed, stream=2)
+        h = all_and_replicates(people_sums, clusters[0], replicates, seed, stream=2)
     with np.errstate(divide="ignore", invalid="ignore"):
         value, people = s[:, 0] / s[:, 1] - 0.5, h[:, 0] / h[:, 1] - 0.5
     if np.quantile(people[1:], 0.05) < LEAST_PREFERENCE:
         return None
-    return ratio(value, people, int((theirs[:, 1] > 0).sum()))
+    made = ratio(value, people, int((theirs[:, 1] > 0).sum()))
+    learning = _learning_variance(found, human.people)
+    return None if made is None or learning is None else made.widened(learning)

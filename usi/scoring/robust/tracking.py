@@ -6,8 +6,9 @@ A comparison of means can't see either, since means do not know which session be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from usi.scoring.robust.bootstrap import weight_chunks
 from usi.scoring.robust.sums import SideSums
+from usi.scoring.robust.thresholds import Z
 from usi.scoring.robust.wording import (
     Wording,
     content_words,
@@ -56,6 +58,16 @@ class Ratio:
     high: float
     people: float
     units: int
+
+    def widened(self, variance: float) -> Ratio:
+        """The same with a further, independent source of error in both bounds.
+
+        Each bound keeps its direction: its distance d from the value becomes
+        ``sqrt(d^2 + z^2 variance)`` with z = 1.645.
+        """
+        below = math.hypot(max(0.0, self.value - self.low), Z * math.sqrt(variance))
+        above = math.hypot(max(0.0, self.high - self.value), Z * math.sqrt(variance))
+        return replace(self, low=self.value - below, high=self.value + above)
 
 
 def ratio(value: Array, people: Array, units: int) -> Ratio | None:
