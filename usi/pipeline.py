@@ -314,12 +314,16 @@ def score_with_tables(
     if profile is None and own.name == FALLBACK_PROFILE:
         default = DEFAULT_PROFILE(preferred=PREFERRED_PROFILE, used=own.name)
         context = replace(context, warnings=(*context.warnings, default))
-    say("comparing both sides ...")
-    studies = own.study(people.tables[""], candidates.tables, surveys=surveys, options=options)
-    say("comparing sessions beyond their means ...")
-    diagnoses = diagnose_studies(studies, progress=progress)
-    read = tuple(all_files(people, candidates, files))
-    result = _result(own, studies, context, diagnoses, people, candidates, options, read)
+    from threadpoolctl import threadpool_limits
+
+    # Matrices of a few hundred rows: more threads of BLAS wait longer than they work.
+    with threadpool_limits(1, user_api="blas"):
+        say("comparing both sides ...")
+        studies = own.study(people.tables[""], candidates.tables, surveys=surveys, options=options)
+        say("comparing sessions beyond their means ...")
+        diagnoses = diagnose_studies(studies, progress=progress)
+        read = tuple(all_files(people, candidates, files))
+        result = _result(own, studies, context, diagnoses, people, candidates, options, read)
     if own.name == PUBLISHED:
         published = result.card
     return replace(result, published=published, texts={**people.texts, **candidates.texts})

@@ -327,14 +327,16 @@ NO_SHARED_TASKS = Code("no_shared_tasks", "no tasks are known that the {batches}
 BATCHES_SHARE_LITTLE = Code(
     "batches_share_little",
     "people are compared batch by batch ({batches}), and some two of these batches share too "
-    "little for every component",    "batch_by",
+    "little for every component",
+    "batch_by",
     "if rounds of people had few tasks in common, divide them by participant or date: batch_by in "
     "the manifest (usi corpus add --batch-by)",
 )
 BATCHES_SHARE_LITTLE_MOST = Code(
     "batches_share_little_most",
     "people are compared batch by batch (the {most} largest of {batches}), and some two of these "
-    "batches share too little for every component",    "batch_by",
+    "batches share too little for every component",
+    "batch_by",
     "if rounds of people had few tasks in common, divide them by participant or date: batch_by in "
     "the manifest (usi corpus add --batch-by)",
 )

@@ -54,11 +54,14 @@ def share_below(found: dict[str, int] | None) -> str:
     return "–" if not found else f"{100 * found['below'] / found['n']:.0f} %"
 
 
+FEWEST_DRAWS = 8
+"""Draws below which a share of them says nothing."""
 _SHARES = ("people", "mix-5", "mix-10", "mix-20", "mix-30", "mix-50", "model")
 
 
 def with_mixtures(own: dict[str, Any]) -> dict[str, Any]:
-    """A corpus with the table of its mixtures, where it has some."""
+    """A corpus with the tables of its mixtures, by design, where it has some."""
+    mixed: list[dict[str, Any]] = []
     for design, rows in own.get("designs", {}).items():
         names = [name for name in _SHARES if rows.get(name, {}).get("draws")]
         if len(names) < 3:
@@ -76,9 +79,28 @@ def with_mixtures(own: dict[str, Any]) -> dict[str, Any]:
                 )
         titles = ["0 %" if n == "people" else "100 %" if n == "model" else n[4:] + " %"
                   for n in names]  # fmt: skip
-        mixed = {"design": design, "shares": titles, "lines": lines}
-        return {**own, "mixed": mixed, "few_design": "50x2x2"}
-    return {**own, "mixed": None, "few_design": "50x2x2"}
+        mixed.append(
+            {"design": design, "shares": titles, "lines": lines, "beyond": _beyond(rows, names)}
+        )
+    return {**own, "mixed": mixed, "few_design": "50x2x2"}
+
+
+def _beyond(rows: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
+    """By part: draws with a bound on the wrong side of the mean, by mixture and over all."""
+    parts = sorted({part for name in names for part in rows[name].get("beyond", {})},
+                   key=lambda p: (p != "index", p))  # fmt: skip
+    lines = []
+    for part in parts:
+        own = [rows[name]["beyond"].get(part) for name in names]
+        known = [found for found in own if found is not None and found["n"] >= FEWEST_DRAWS]
+        if known:
+            wrong, n = (sum(found[key] for found in known) for key in ("wrong", "n"))
+            cells = [
+                "–" if found is None or found["n"] < FEWEST_DRAWS else f"{found['wrong']} of {found['n']}"
+                for found in own
+            ]
+            lines.append({"part": part, "cells": cells, "share": f"{100 * wrong / n:.1f} %"})
+    return lines
 
 
 def _stopped(row: dict[str, Any], letter: str, part: str) -> str:

@@ -277,8 +277,38 @@ def row(trials: Sequence[Trial]) -> dict[str, Any]:
         },
         "stops": stops,
         "numbers": {name: float(np.mean(own)) for name, own in sorted(numbers.items())},
+        "beyond": beyond(made),
         "reason": next((trial.reason for trial in trials if trial.reason), ""),
     }
+
+
+MAXIMA = ("c2st", "content_tracking_max")
+"""Parts that pass where their upper bound is low enough."""
+
+
+def beyond(trials: Sequence[Trial]) -> dict[str, dict[str, int]]:
+    """By part: draws with bounds, and those in which the deciding bound is on the wrong side.
+
+    The true value is taken to be the mean over the draws: each has other people and other
+    sessions, so it is what the part would be without the chance of a draw (a score that noise
+    pulls down lies somewhat below its true value, so the count is on the high side).
+    """
+    values: dict[str, list[tuple[float, float, float]]] = {}
+    for trial in trials:
+        for part, (value, low, high) in trial.numbers.items():
+            if value is not None and low is not None and high is not None:
+                values.setdefault(part, []).append((value, low, high))
+    found = {}
+    for part, own in sorted(values.items()):
+        mean = float(np.mean([value for value, _, _ in own]))
+        if part in MAXIMA:
+            wrong = sum(high < mean for _, _, high in own)
+        elif part == "success_gap":
+            wrong = sum(high < mean or low > mean for _, low, high in own)
+        else:
+            wrong = sum(low > mean for _, low, _ in own)
+        found[part] = {"n": len(own), "wrong": wrong}
+    return found
 
 
 def _few_row(trials: Sequence[Trial]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def detect(text: str) -> str | None:
 
     Too few letters, English function words, a doubtful answer, or no library: nothing is told.
     """
-    if _english(text[:GLANCE].lower().split()) or _identifier() is None:
+    if _english(text[:GLANCE].lower().split()):
         return None
     words = _WORD.findall(text)
     if not words:

@@ -50,28 +50,26 @@ def derive(
     pl.DataFrame
         Float64 columns with as many rows as ``frame``; null where the counts are null.
     """
-    columns = [_column(frame, spec, without_denominator) for spec in specs]
-    return pl.DataFrame(columns)
-
-
-def _column(frame: pl.DataFrame, spec: FeatureSpec, empty: float | None) -> pl.Series:
-    if spec.kind == "cv":
-        return verbosity_cv(frame).alias(spec.name)
-    numerator = frame[spec.numerator]
-    if spec.kind == "duration":
-        return (numerator / MICROSECONDS_PER_HOUR).cast(pl.Float64).alias(spec.name)
-    if spec.kind == "geometric":
-        mean = pl.col(spec.numerator) / pl.col(spec.denominator)
-        known = pl.when(pl.col(spec.denominator) > 0).then(mean.exp())
-        return frame.select(known.alias(spec.name)).to_series()
-    if not spec.denominator:
-        return numerator.cast(pl.Float64).alias(spec.name)
-    expression = (
-        pl.when(pl.col(spec.denominator) == 0)
-        .then(pl.lit(empty, dtype=pl.Float64))
-        .otherwise(pl.col(spec.numerator) / pl.col(spec.denominator))
+    return frame.select(
+        [_column(frame, spec, without_denominator).alias(spec.name) for spec in specs]
     )
-    return frame.select(expression.alias(spec.name)).to_series()
+
+
+def _column(frame: pl.DataFrame, spec: FeatureSpec, empty: float | None) -> pl.Expr:
+    if spec.kind == "cv":
+        return pl.lit(verbosity_cv(frame))
+    numerator, denominator = pl.col(spec.numerator), pl.col(spec.denominator)
+    if spec.kind == "duration":
+        return (numerator / MICROSECONDS_PER_HOUR).cast(pl.Float64)
+    if spec.kind == "geometric":
+        return pl.when(denominator > 0).then((numerator / denominator).exp())
+    if not spec.denominator:
+        return numerator.cast(pl.Float64)
+    return (
+        pl.when(denominator == 0)
+        .then(pl.lit(empty, dtype=pl.Float64))
+        .otherwise(numerator / denominator)
+    )
 
 
 def verbosity_cv(frame: pl.DataFrame) -> pl.Series:

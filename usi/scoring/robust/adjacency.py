@@ -194,9 +194,7 @@ def _forms(own: Exchanges) -> Array:
 
     pairs = {frozenset((j, k)): form(j, k) for j in range(FOLDS) for k in range(j + 1)}
     full = np.stack([pairs[frozenset((k,))] for k in range(FOLDS)])
-    without = [
-        np.stack([pairs[frozenset((j, k))] for k in range(FOLDS)]) for j in range(FOLDS)
-    ]
+    without = [np.stack([pairs[frozenset((j, k))] for k in range(FOLDS)]) for j in range(FOLDS)]
     return np.stack([full, *without])
 
 

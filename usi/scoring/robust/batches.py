@@ -71,7 +71,7 @@ def icc1(sums: Array, squares: Array, counts: Array) -> Estimate:
 
 MOST_SPLITS = 5
 """Batches and runs that people are compared with people over: the largest, ties by their order."""
-CONTEXT_REPLICATES = 500
+CONTEXT_REPLICATES = 200
 
 
 def _one_bin(side: SideSums) -> SideSums:

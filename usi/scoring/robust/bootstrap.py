@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 CHUNK_BYTES = 64 * 2**20
 """Most memory that a chunk of weights may take."""
 _WIDE = 2048
+_ROWS = 64
 
 
 def weight_chunks(
@@ -59,6 +60,18 @@ def weight_chunks(
         yield first, weights
 
 
+def added_up(rows: Array, group: NDArray[np.int64], groups: int) -> Array:
+    """Sum of the rows of each group, shape (groups, ...); 0 for a group without rows."""
+    found = np.zeros((groups, *rows.shape[1:]))
+    if not len(rows):
+        return found
+    order = np.argsort(group, kind="stable")
+    ordered = group[order]
+    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    found[ordered[first]] = np.add.reduceat(rows[order], first, axis=0)
+    return found
+
+
 @dataclass(frozen=True)
 class Sums:
     """Sums and counts of one side: column means are ratios of their weighted sums.
@@ -96,9 +109,7 @@ class Sums:
         n = self.clusters
         if n == len(self.cluster) and np.array_equal(self.cluster, np.arange(n)):
             return self
-        top, bottom = (np.zeros((n, part.shape[1])) for part in (self.top, self.bottom))
-        np.add.at(top, self.cluster, self.top)
-        np.add.at(bottom, self.cluster, self.bottom)
+        top, bottom = (added_up(part, self.cluster, n) for part in (self.top, self.bottom))
         return Sums(top, bottom, np.arange(n), self.counted)
 
     def mean(self) -> Array:
@@ -132,13 +143,20 @@ class Replicates:
     ----------
     simulator, human
         Shape (replicates, columns); NaN where no count was drawn.
-    human_count
-        Shape (replicates, columns): weighted counts of the human side (for bin weights).
+    counts
+        Weighted counts of the human side, shape (replicates, counts).
+    counted
+        Which of them each column has; see `Sums`.
     """
 
     simulator: Array
     human: Array
-    human_count: Array
+    counts: Array
+    counted: NDArray[np.int64] | None = None
+
+    def human_count(self, columns: slice) -> Array:
+        """Counts of the human side of some columns, shape (replicates, columns)."""
+        return self.counts[:, columns if self.counted is None else self.counted[columns]]
 
 
 def replicate(
@@ -158,25 +176,39 @@ def replicate(
     """
     s, h = simulator.by_cluster(), human.by_cluster()
     columns = s.top.shape[1]
-    shape = (replicates, columns)
-    out_s, out_h, out_n = np.empty(shape), np.empty(shape), np.empty(shape)
+    out_s, out_h = np.empty((replicates, columns)), np.empty((replicates, columns))
+    out_n = np.empty((replicates, h.bottom.shape[1]))
     if paired:
         shared = s.bottom is h.bottom  # as in every paired design: one product less
-        blocks = [s.top, h.top, h.bottom] if shared else [s.top, h.top, h.bottom, s.bottom]
+        blocks = [h.bottom, h.top, s.top] if shared else [h.bottom, h.top, s.top, s.bottom]
         stacked, ends = np.hstack(blocks), np.cumsum([b.shape[1] for b in blocks])[:-1]
-        for first, weights in weight_chunks(s.clusters, replicates, seed=seed):
-            rows = slice(first, first + len(weights))
-            s_top, h_top, h_n, *rest = np.split(weights @ stacked, ends, axis=1)
-            out_n[rows] = h.by_column(h_n)
-            out_s[rows] = _ratio(s_top, s.by_column(rest[0]) if rest else out_n[rows])
-            out_h[rows] = _ratio(h_top, out_n[rows])
-        return Replicates(out_s, out_h, out_n)
+        for rows, weights in _few_rows(s.clusters, replicates, seed, 0):
+            out_n[rows], h_top, s_top, *rest = np.split(weights @ stacked, ends, axis=1)
+            count = h.by_column(out_n[rows])
+            _divided(h_top, count, out_h[rows])
+            _divided(s_top, s.by_column(rest[0]) if rest else count, out_s[rows])
+        return Replicates(out_s, out_h, out_n, h.counted)
     for side, stream, out in ((s, 1, out_s), (h, 2, out_h)):
         stacked = np.hstack([side.top, side.bottom])
-        for first, weights in weight_chunks(side.clusters, replicates, seed=seed, stream=stream):
+        for rows, weights in _few_rows(side.clusters, replicates, seed, stream):
             top, own = np.split(weights @ stacked, [columns], axis=1)
-            count = side.by_column(own)
-            out[first : first + len(weights)] = _ratio(top, count)
+            _divided(top, side.by_column(own), out[rows])
             if stream == 2:
-                out_n[first : first + len(weights)] = count
-    return Replicates(out_s, out_h, out_n)
+                out_n[rows] = own
+    return Replicates(out_s, out_h, out_n, h.counted)
+
+
+def _few_rows(
+    clusters: int, replicates: int, seed: int, stream: int
+) -> Iterator[tuple[slice, Array]]:
+    """Weights of a few replicates at a time: what is computed from them stays in the cache."""
+    for first, weights in weight_chunks(clusters, replicates, seed=seed, stream=stream):
+        for start in range(0, len(weights), _ROWS):
+            part = weights[start : start + _ROWS]
+            yield slice(first + start, first + start + len(part)), part
+
+
+def _divided(top: Array, bottom: Array, out: Array) -> None:
+    """NaN where nothing was drawn: a sum over nothing is 0, too."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.divide(top, bottom, out=out)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from usi.scoring.robust.bootstrap import added_up
 from usi.scoring.robust.distribution import Grid, cell_values
 
 Array = NDArray[np.float64]
@@ -154,9 +155,7 @@ class People:
     def _added(self, effects: Array) -> Effects:
         parts = []
         for index in (self.participant, self.pair):
-            summed = np.zeros((int(index.max()) + 1, effects.shape[1]))
-            np.add.at(summed, index, effects)
-            parts.append(summed)
+            parts.append(added_up(effects, index, int(index.max()) + 1))
         return Effects(*parts)
 
 

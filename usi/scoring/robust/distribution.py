@@ -33,7 +33,7 @@ from usi.scoring.robust.scorable import Scorable
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-CELLS = 12
+CELLS = 48
 """Cells between the people's smallest and largest value; with the open ones there are 14."""
 
 

@@ -64,9 +64,11 @@ def constant_frame(human: pl.DataFrame, profile: str) -> pl.DataFrame:
     The number of turns is the people's mean (rounded), so that it tells nothing of the task.
     """
     from usi.extraction.extract import extract_table
+    from usi.extraction.language import ENGLISH
 
     mean = float(human["user_turns"].mean() or 1)  # type: ignore[arg-type]
-    one = extract_table([constant_session(round(mean))], profile=profile, side="simulated").frame
+    session = constant_session(round(mean))
+    one = extract_table([session], profile=profile, side="simulated", language=ENGLISH).frame
     keys = human.select(
         "session_id", "domain", "task", "participant", run=pl.col("batch").cast(pl.String)
     )

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from usi.scoring.robust.bootstrap import added_up
 from usi.scoring.robust.distribution import Grid, cell_names, cell_sums, feature_of, is_cell
 
 Array = NDArray[np.float64]
@@ -73,16 +74,14 @@ class SideSums:
 
     def per_unit(self, column: Array) -> Array:
         """Sum of a row column over each unit, shape (units, ...)."""
-        result = np.zeros((len(self.units), *column.shape[1:]))
-        np.add.at(result, self.unit, column)
-        return result
+        return added_up(column, self.unit, len(self.units))
 
     def per_unit_bin(self, column: Array) -> Array:
         """Sum of a row column over each unit and bin, shape (units, bins, ...)."""
-        result = np.zeros((len(self.units), len(self.bins), *column.shape[1:]))
-        known = self.bin >= 0
-        np.add.at(result, (self.unit[known], self.bin[known]), column[known])
-        return result
+        known, bins = self.bin >= 0, len(self.bins)
+        place = self.unit[known] * bins + self.bin[known]
+        found = added_up(column[known], place, len(self.units) * bins)
+        return found.reshape((len(self.units), bins, *column.shape[1:]))
 
 
 def _codes(values: Sequence[str | None], names: Sequence[str]) -> Index:

@@ -497,7 +497,7 @@ def outcome_terms(data: Contrast) -> Terms | None:
         r = data.replicates
         s, h = r.simulator[:, columns][:, keep], r.human[:, columns][:, keep]
         there = ~np.isnan(s) & ~np.isnan(h)
-        mass = np.where(there, r.human_count[:, columns][:, keep], 0.0)
+        mass = np.where(there, r.human_count(columns)[:, keep], 0.0)
         total = mass.sum(axis=1, keepdims=True)
         share = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
         draws = np.where(there, share * np.where(there, s - h, 0.0), np.nan)

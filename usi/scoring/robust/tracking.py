@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from usi.scoring.robust.bootstrap import weight_chunks
+from usi.scoring.robust.bootstrap import added_up, weight_chunks
 from usi.scoring.robust.sums import SideSums
 from usi.scoring.robust.thresholds import Z
 from usi.scoring.robust.wording import (
@@ -100,8 +100,7 @@ def all_and_replicates(
         See `usi.scoring.robust.bootstrap.weight_chunks`.
     """
     n = int(cluster.max()) + 1
-    by_cluster = np.zeros((n, columns.shape[1]))
-    np.add.at(by_cluster, cluster, columns)
+    by_cluster = added_up(columns, cluster, n)
     rows = [by_cluster.sum(axis=0, keepdims=True)]
     for _, weights in weight_chunks(n, replicates, seed=seed, stream=stream):
         rows.append(weights @ by_cluster)
@@ -124,11 +123,12 @@ def standardised_means(
     """
     at = [side.features.index(name) for name in features]
     shape = (len(side.splits), len(side.units))
-    top, bottom = np.zeros((*shape, len(at))), np.zeros((*shape, len(at)))
-    sessions = np.zeros(shape)
-    np.add.at(top, (side.split, side.unit), side.sums[:, at])
-    np.add.at(bottom, (side.split, side.unit), side.counts[:, at])
-    np.add.at(sessions, (side.split, side.unit), side.sessions)
+    cell, cells = side.split * shape[1] + side.unit, shape[0] * shape[1]
+    top, bottom = (
+        added_up(part[:, at], cell, cells).reshape((*shape, len(at)))
+        for part in (side.sums, side.counts)
+    )
+    sessions = added_up(side.sessions, cell, cells).reshape(shape)
     known = bottom > 0
     means = np.where(known, top / np.where(known, bottom, 1.0), mean)
     return (means - mean) / sd, (sessions > 0).astype(np.float64)
