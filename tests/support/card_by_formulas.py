@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from scipy.stats import false_discovery_control, fisher_exact, norm
+from scipy.stats import t as student
 
 ROOT = np.sqrt(2 / np.pi)
 
@@ -27,7 +29,7 @@ class Component:
     effects: np.ndarray
 
 
-def cut_points(people, cells=12):
+def cut_points(people, cells=48):
     x, n = np.unique(people, return_counts=True)
     if len(x) < 2:
         return x
@@ -123,6 +125,30 @@ def index(parts, participant=None):
     names = ("raw", "maxbias", "ceiling", "corrected")
     raw, bias, ceiling, corrected = (np.mean([getattr(p, n) for p in parts]) for n in names)
     return Component(raw, float(np.squeeze(se)), bias, ceiling, corrected, draws, effects)
+
+
+def certain_gaps(features, participant_df=None):
+    """Names of (simulator, people) arrays by feature whose gap is more than chance, in order.
+
+    Without a participant effect: SE from tasks alone. With its t degrees of freedom else.
+    """
+    names, p_values, effects = [], [], []
+    for name, (s, h) in features.items():
+        gap = s.mean(axis=1) - h.mean(axis=1)
+        g = gap.mean()
+        se = np.sqrt(len(gap) / (len(gap) - 1) * (((gap - g) / len(gap)) ** 2).sum())
+        law = norm if participant_df is None else student(participant_df)
+        p = 2 * law.cdf(-abs(g) / se) if g else 1.0
+        shown = [(int((side > 0).sum()), side.size) for side in (s, h)]
+        if min(hits for hits, _ in shown) < 10:
+            p = max(p, fisher_exact([[hits, n - hits] for hits, n in shown])[1])
+        names.append(name)
+        p_values.append(p)
+        spread = np.sqrt((s.var() + h.var()) / 2)
+        effects.append(abs(g) / spread if spread else np.inf)
+    adjusted = false_discovery_control(p_values, method="bh")
+    named = [(-e, name) for e, name, p in zip(effects, names, adjusted, strict=True) if p <= 0.05]
+    return [(name, -e) for e, name in sorted(named)]
 
 
 def bounds(part, quantile=1.6448536):

@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 CELLS = 48
-"""Cells between the people's smallest and largest value; with the open ones there are 14."""
+"""Cells between the people's smallest and largest value; with the open ones there are 50."""
 
 
 @dataclass(frozen=True)
