@@ -328,7 +328,7 @@ BATCHES_SHARE_LITTLE = Code(
     "batches_share_little",
     "people are compared batch by batch ({batches}), and some two of these batches share too "
     "little for every component",
-    "batch_by",
+    "rescore",
     "if rounds of people had few tasks in common, divide them by participant or date: batch_by in "
     "the manifest (usi corpus add --batch-by)",
 )
@@ -336,7 +336,7 @@ BATCHES_SHARE_LITTLE_MOST = Code(
     "batches_share_little_most",
     "people are compared batch by batch (the {most} largest of {batches}), and some two of these "
     "batches share too little for every component",
-    "batch_by",
+    "rescore",
     "if rounds of people had few tasks in common, divide them by participant or date: batch_by in "
     "the manifest (usi corpus add --batch-by)",
 )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scoring.robust import population
 
 from usi.decisions.criteria import resolve, tier
 from usi.decisions.plan import (
@@ -20,6 +21,7 @@ from usi.decisions.plan import (
     make_plan,
     one_person,
     part_powers,
+    pilot_of_sessions,
     regression_margins,
     runs_for_all,
     same_person,
@@ -30,6 +32,10 @@ from usi.decisions.plan import (
 from usi.decisions.task_sample import pick_tasks
 from usi.errors import UsageError
 from usi.extraction.profile import get_specs
+from usi.options import RobustOptions
+from usi.scoring.robust.bounds import lower_upper
+from usi.scoring.robust.reference import reference
+from usi.scoring.robust.study import study
 
 INDEX = Noise(bias=70.3, task=11.34, session=13.82)
 
@@ -242,3 +248,36 @@ def test_what_to_collect_is_said_in_words() -> None:
     assert any("more batches of people on the same 40 tasks" in note for note in said)
     far = make_plan(tier("A"), truth=93.0, pilot=a_pilot(0.5)).notes
     assert any(note.startswith("Out of reach: 10 times") for note in far)
+
+
+def test_the_noise_of_a_pilot_is_that_of_new_studies_of_its_people() -> None:
+    """The truth: studies of people against people, each of sessions that nobody has seen."""
+    size = (50, 3, 3)
+    pilot = pilot_of_sessions(population.draw(50, 14, seed=2), tasks=50, batches=3, runs=3)
+    found: dict[str, list[tuple[float, float]]] = {}
+    for seed in range(100, 124):
+        human = population.draw(50, 3, seed=seed)
+        simulator = population.draw(50, 3, seed=1000 + seed, side="simulated")
+        options = RobustOptions(replicates=200)
+        result = study(reference(human, population.SPECS), simulator, options)
+        for name, score in result.scores.items():
+            bounds = lower_upper(score, result.rule)
+            assert bounds is not None
+            found.setdefault(name, []).append((score.raw, bounds[0]))
+    assert set(found) == {"conversation", "information", "clarification", "reaction", "outcome"}
+    for name, own in found.items():
+        raw, low = np.array(own).T
+        noise = pilot.noises[name]
+        k_b, k_s = noise.at(*size)
+        assert 100 - k_b / math.sqrt(50) == pytest.approx(raw.mean(), abs=2.5), name
+        assert k_s / math.sqrt(50) == pytest.approx(low.std(ddof=1), rel=0.45), name
+        reach = noise.ratio * 1.645 * k_s / math.sqrt(50)
+        assert reach == pytest.approx((raw - low).mean(), rel=0.2), name
+
+
+def test_a_pilot_with_one_session_a_task_still_has_noise() -> None:
+    """A session would else stand on both sides of a study, and nothing would differ."""
+    once = pilot_of_sessions(population.draw(120, 1, seed=1), tasks=40, batches=2, runs=2)
+    thrice = pilot_of_sessions(population.draw(120, 3, seed=1), tasks=40, batches=2, runs=2)
+    for name, noise in thrice.noises.items():
+        assert once.noises[name].bias > 0.6 * noise.bias, name

@@ -71,6 +71,7 @@ def _picked(number: int, difficulty: str, domain: str | None, seed: int) -> tupl
 def _pilot(own: PlanOptions) -> Pilot | None:
     from pathlib import Path
 
+    from usi.cli.console import working
     from usi.decisions.plan import pilot_of_card, pilot_of_sessions
     from usi.decisions.simulator_terms import pick_simulator
     from usi.scoring.scorecard import Scorecard
@@ -87,5 +88,7 @@ def _pilot(own: PlanOptions) -> Pilot | None:
     from usi.scoring.people import read_people_of
 
     people = read_people_of(people_with_sessions(path), options=filled(LoadOptions, {}))
-    sessions = None if own.tasks is None else own.tasks * own.batches
-    return pilot_of_sessions(people.tables[""].frame, sessions=sessions)
+    batches = None if own.tasks is None else own.batches
+    frame = people.tables[""].frame
+    with working("drawing studies from the pilot ..."):
+        return pilot_of_sessions(frame, tasks=own.tasks, batches=batches, runs=own.runs)

@@ -41,8 +41,6 @@ from usi.scoring.scorecard import Scorecard, SimulatorCard
 if TYPE_CHECKING:
     import polars as pl
 
-    from usi.scoring.robust.reference import Reference
-
 
 SUCCESS_VARIANCE = 0.183
 """Mean variance of success within a task, over the 165 tasks of the published study."""
@@ -260,11 +258,6 @@ def runs_for_all(
     return None
 
 
-ROOT = math.sqrt(2 / math.pi)
-SPREAD = math.sqrt(1 - 2 / math.pi)
-"""Standard deviation of |Z| for a standard normal Z."""
-
-
 DRAWS = 100
 """Studies drawn from a pilot to see what can be assessed."""
 STEP = math.log(1.1)
@@ -391,31 +384,38 @@ def pilot_of_card(card: Scorecard, simulator: SimulatorCard) -> Pilot:
     )  # fmt: skip
 
 
-APART = 0.6
-"""The cells of a distribution move together in part only: spread of a distance over what it would
-be if they all moved as one; of the people of STAR, as `CLOSED_FORMS` (.53 to .7 by dimension)."""
-WIDER = 1.5
-"""Bootstrap's standard error over the true one, of the same people."""
-SAMPLES = 5
-"""Samples of a pilot at the size of the design, whose noise is averaged."""
+STUDIES = 30
+"""Studies that are drawn from a pilot of sessions to measure their noise."""
+REPLICATES = 200
+"""Bootstrap replicates in each of them."""
+LEAST_STUDIES = 10
+"""Drawn studies that must have a component for its noise to be known."""
 
 
 def pilot_of_sessions(
-    frame: pl.DataFrame, profile: str = "robust", *, sessions: int | None = None
+    frame: pl.DataFrame,
+    profile: str = "robust",
+    *,
+    tasks: int | None = None,
+    batches: int | None = None,
+    runs: int | None = None,
 ) -> Pilot:
-    """Noise from human sessions alone, by the closed forms of independent sessions.
+    """Noise from human sessions alone: studies of people against people are drawn from them.
 
-    A feature whose cells have standard deviations s_k within a task, and mean m, costs a perfect
-    simulator ``100 Σ s_k / m sqrt(x / (2 π n))`` points; a dimension is the mean of its features.
-    Which features are scored by themselves and which rare ones are pooled depends on the number of
-    sessions, so a larger pilot is sampled at the size of the design.
+    Each drawn study takes sessions of the pilot as people and others as the simulator, and is
+    scored as any study. For every part, with the score S and its lower bound L over the studies,
+
+        bias = 100 - mean S,   SE = sd L,   q = (mean S - mean L) / (1.645 sd L),
+
+    which hold at the size that was drawn, and by the square root of it at others.
 
     Parameters
     ----------
     frame
         Session table rows of people, with keys.
-    sessions
-        Human sessions of the design that is planned; ``None``: those of the pilot.
+    tasks, batches, runs
+        Size of the design that is planned; ``None``: the pilot's own tasks and batches, and as many
+        runs as batches.
 
     Raises
     ------
@@ -426,81 +426,153 @@ def pilot_of_sessions(
     from usi.options import RobustOptions
     from usi.scoring.robust.outcome import binary
     from usi.scoring.robust.reference import reference
+    from usi.scoring.robust.scorable import scored_values
 
     specs = tuple(get_specs(profile))
     whole = reference(frame, specs)
-    tasks = [str(task) for task in whole.frame["task"].to_list()]
+    labels = [str(task) for task in whole.frame["task"].to_list()]
     participants = whole.frame["participant"].to_list()
     person = one_person(participants)
-    if sessions is None or sessions >= whole.frame.height:
-        samples = [whole]
-    else:
-        samples = [
-            reference(whole.frame.sample(sessions, seed=seed), specs) for seed in range(SAMPLES)
-        ]
-    drawn = [_noises_of(sample) for sample in samples]
+    own_tasks = len(set(labels))
+    own_batches = whole.frame["batch"].drop_nulls().n_unique() or 1
+    m = batches or own_batches
+    size = (tasks or own_tasks, m, runs or m)
+    values = scored_values(whole.values[:, : len(specs)], specs)
+    success = binary(whole.frame, RobustOptions().success_at or 1.0)
+    alike: dict[str, float] = {
+        name: float(
+            np.mean([same_person(values[:, k], labels, participants)
+                     for k, spec in enumerate(specs) if spec.dimension == name])
+        )
+        for name in dict.fromkeys(spec.dimension for spec in specs)
+    }  # fmt: skip
+    alike["outcome"] = same_person(success, labels, participants)
+    alike["index"] = float(np.mean([alike.get(name, 0.0) for name in GATED]))
     noises = {
-        dimension: _mean_noise([own[dimension] for own in drawn if dimension in own], person)
-        for dimension in dict.fromkeys(name for own in drawn for name in own)
+        name: _measured(scores, size, alike.get(name, 0.0), person)
+        for name, scores in _drawn_scores(whole.frame, specs, size).items()
+        if len(scores) >= LEAST_STUDIES
     }
     if not noises:
         raise NotScorable("the pilot holds too few human sessions for any dimension")
-    success = binary(whole.frame, RobustOptions().success_at or 1.0)
     known = bool((~np.isnan(success)).any())
-    variance = within_variance(success, tasks) if known else SUCCESS_VARIANCE
-    if known:
-        factor = math.sqrt(variance / SUCCESS_VARIANCE)
-        form = CLOSED_FORMS["outcome"]
-        noises["outcome"] = Noise(
-            form.bias * factor, form.task * factor, form.session * factor, form.ratio,
-            same_person(success, tasks, participants), person,
-        )  # fmt: skip
-    noises["index"] = _index(noises)
     return Pilot(
         noises,
-        variance,
+        within_variance(success, labels) if known else SUCCESS_VARIANCE,
         f"{whole.frame.height} sessions of the pilot's people",
         Assessed(whole.values[:, : len(specs)], specs),
-        tasks=len(set(tasks)),
-        batches=whole.frame["batch"].drop_nulls().n_unique() or 1,
+        tasks=own_tasks,
+        batches=own_batches,
     )
 
 
-def _noises_of(ref: Reference) -> dict[str, Noise]:
-    """Noise of each dimension that these people make scorable."""
-    from usi.scoring.robust.distribution import cell_values
-    from usi.scoring.robust.scorable import scored_values, select
+def _measured(
+    scores: Sequence[tuple[float, float]],
+    size: tuple[int, int, int],
+    alike: float,
+    person: float,
+) -> Noise:
+    """Noise from (score, lower bound) of drawn studies of that size."""
+    score, low = np.array(scores).T
+    spread = float(np.std(low, ddof=1))
+    reach = float(np.mean(score - low))
+    tasks, batches, runs = size
+    plain = Noise(0.0, 0.0, 0.0, alike=alike, person=person)
+    scale = math.sqrt(tasks / plain.x(tasks, batches, runs))
+    return Noise(
+        bias=max(0.0, 100.0 - float(np.mean(score))) * scale,
+        task=0.0,
+        session=spread * scale,
+        ratio=reach / (quantile(ALPHA) * spread) if spread > 0 else 1.0,
+        alike=alike,
+        person=person,
+    )
 
-    names = [spec.name for spec in ref.specs]
-    values = scored_values(ref.values, ref.specs)
-    tasks = [str(task) for task in ref.frame["task"].to_list()]
-    participants = ref.frame["participant"].to_list()
-    found = {}
-    for dimension, chosen in select(ref.specs, ref.verdicts, paired=True, pools=ref.pools).items():
-        if chosen.reason is not None:
+
+def _drawn_scores(
+    frame: pl.DataFrame, specs: tuple[FeatureSpec, ...], size: tuple[int, int, int]
+) -> dict[str, list[tuple[float, float]]]:
+    """Score and lower bound of each part in studies of people against people."""
+    from usi.options import RobustOptions
+    from usi.scoring.robust.bounds import lower_upper, mean_score
+    from usi.scoring.robust.reference import reference
+    from usi.scoring.robust.study import study
+    from usi.scoring.robust.terms import PARTS
+
+    options = RobustOptions(replicates=REPLICATES, tasks="common")
+    found: dict[str, list[tuple[float, float]]] = {}
+    rng = np.random.default_rng([7, *size])
+    for _ in range(STUDIES):
+        human, simulator, narrow = _two_sides(frame, size, rng)
+        try:
+            result = study(reference(human, specs), simulator, options)
+        except NotScorable:
             continue
-        scales = []
-        for name in chosen.scored:
-            k = names.index(name)
-            cells = cell_values(values[:, k], ref.grids[name]).T
-            sd = sum(math.sqrt(within_variance(cell, tasks)) for cell in cells)
-            # W1 / (a + b), or tanh of half of W1 of the logarithms
-            ratio = ref.specs[k].scale == "ratio"
-            scales.append(sd / 2 if ratio else sd / (2 * float(np.nanmean(values[:, k]))))
-        bias = 100 * ROOT * float(np.mean(scales))
-        session = 100 * APART * SPREAD * math.sqrt(sum(s * s for s in scales)) / len(scales)
-        alike = [
-            same_person(values[:, names.index(name)], tasks, participants) for name in chosen.scored
-        ]
-        found[dimension] = Noise(bias, 0.0, session, WIDER, float(np.mean(alike)))
+        scores = dict(result.scores)
+        if all(part in scores for part in PARTS):
+            scores["index"] = mean_score(scores, PARTS, result.rule)
+        for name, own in scores.items():
+            bounds = lower_upper(own, result.rule)
+            if bounds is not None:
+                # Sessions drawn again and again vary less than new ones would.
+                short, reach = (100 - own.raw) / narrow, (own.raw - bounds[0]) / narrow
+                found.setdefault(name, []).append((100 - short, 100 - short - reach))
     return found
 
 
-def _mean_noise(drawn: Sequence[Noise], person: float) -> Noise:
-    def mean(name: str) -> float:
-        return float(np.mean([getattr(own, name) for own in drawn]))
+def _two_sides(
+    frame: pl.DataFrame, size: tuple[int, int, int], rng: np.random.Generator
+) -> tuple[pl.DataFrame, pl.DataFrame, float]:
+    """People and a simulator of a drawn study; no session is on both sides where there are enough.
 
-    return Noise(mean("bias"), mean("task"), mean("session"), mean("ratio"), mean("alike"), person)
+    A task with fewer sessions than a study needs is drawn from with replacement, and tasks come
+    again, as others, where there are too few. Returned with the two sides is the root of
+    (k - 1) / k, averaged over the drawn tasks: k sessions drawn with replacement have that part of
+    their variance. Where most tasks have one session, sessions are drawn whatever their task.
+    """
+    import polars as pl
+
+    tasks, batches, runs = size
+    labels = frame["task"].cast(pl.String).fill_null("").to_numpy()
+    _, place = np.unique(labels, return_inverse=True)
+    own = [np.flatnonzero(place == k) for k in range(int(place.max()) + 1)]
+    if np.median([len(rows) for rows in own]) < 2:
+        own = [np.arange(frame.height)]
+    own = [rows for rows in own if len(rows) > 1]
+    need = batches + runs
+    queues = [rng.permutation(rows) for rows in own]
+    used = [0] * len(own)
+    chosen: list[np.ndarray] = []
+    parts, names = [], []
+    for n in range(tasks):
+        if n % len(own) == 0:
+            order = rng.permutation(len(own))
+        at = int(order[n % len(own)])
+        if used[at] + need <= len(own[at]):
+            chosen.append(queues[at][used[at] : used[at] + need])
+            used[at] += need
+            parts.append(1.0)
+        else:
+            chosen.append(rng.choice(own[at], size=need))
+            parts.append((len(own[at]) - 1) / len(own[at]))
+        again = n // len(own)
+        name = str(labels[own[at][0]]) if len(own) > 1 else "task"
+        names.append(f"{name} ({n})" if again or len(own) == 1 else name)
+    rows = np.stack(chosen)
+
+    def side(columns: np.ndarray, *, human: bool) -> pl.DataFrame:
+        count = columns.shape[1]
+        split = np.tile(np.arange(1, count + 1), tasks)
+        keys = {
+            "task": pl.Series([name for name in names for _ in range(count)]),
+            "session_id": pl.Series([f"s{k}" for k in range(tasks * count)]),
+            "batch": pl.Series(split if human else [None] * len(split), dtype=pl.Int64),
+            "run": pl.Series([None] * len(split) if human else split.astype(str), dtype=pl.String),
+        }
+        return frame[columns.ravel()].with_columns(**keys)
+
+    people, simulator = side(rows[:, :batches], human=True), side(rows[:, batches:], human=False)
+    return people, simulator, math.sqrt(float(np.mean(parts)))
 
 
 def one_person(participants: Sequence[str | None]) -> float:
@@ -549,19 +621,6 @@ def within_variance(values: np.ndarray, groups: list[str]) -> float:
         return total / df
     kept = values[known]
     return float(np.var(kept, ddof=1)) if len(kept) > 1 else 0.0
-
-
-def _index(noises: Mapping[str, Noise]) -> Noise:
-    """Noise of the mean of the parts, as if independent."""
-    n = len(noises)
-    return Noise(
-        bias=sum(part.bias for part in noises.values()) / n,
-        task=math.sqrt(sum(part.task**2 for part in noises.values())) / n,
-        session=math.sqrt(sum(part.session**2 for part in noises.values())) / n,
-        ratio=WIDER,
-        alike=sum(part.alike for part in noises.values()) / n,
-        person=max(part.person for part in noises.values()),
-    )
 
 
 RUNS: tuple[int, ...] = (1, 2, 3, 5, 10, 20)
