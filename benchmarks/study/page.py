@@ -95,10 +95,7 @@ def _beyond(rows: dict[str, Any], names: list[str]) -> list[dict[str, Any]]:
         known = [found for found in own if found is not None and found["n"] >= FEWEST_DRAWS]
         if known:
             wrong, n = (sum(found[key] for found in known) for key in ("wrong", "n"))
-            cells = [
-                "–" if found is None or found["n"] < FEWEST_DRAWS else f"{found['wrong']} of {found['n']}"
-                for found in own
-            ]
+            cells = [f"{f['wrong']} of {f['n']}" if f in known else "–" for f in own]
             lines.append({"part": part, "cells": cells, "share": f"{100 * wrong / n:.1f} %"})
     return lines
 
