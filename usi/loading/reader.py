@@ -32,12 +32,15 @@ class About:
         What it can't carry, or what is lost in reading, in words.
     follows
         The public documentation that the reader was written after.
+    version
+        Version of the format or of its documentation that was looked at.
     """
 
     holds: str
     carries: frozenset[str] = frozenset()
     lacks: str = ""
     follows: str = ""
+    version: str = ""
 
 
 @runtime_checkable

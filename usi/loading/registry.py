@@ -30,6 +30,7 @@ from usi.loading.formats import (
     usi_jsonl,
     wildchat,
 )
+from usi.loading.formats.exports import EXPORTS
 from usi.loading.jsonstream import Cursor
 from usi.loading.reader import About, Reader, Target, Writer
 from usi.loading.sample import Sample
@@ -46,6 +47,7 @@ OWN: tuple[Reader, ...] = (
     multidogo,
     abcd,
     abredial,
+    *EXPORTS,
     wildchat,
     sharegpt,
     openai_chat,

@@ -34,9 +34,6 @@ OTHER_ROLE = "message: of another role than user and assistant"
 ACTION = "message: action of the user (tool calls without words)"
 OWN_KEY = "usi"
 """Key of `metadata` under which usi writes what the format has no place for."""
-_ITEMS = frozenset(
-    ("message", "function_call", "function_call_output", "reasoning", "item_reference")
-)
 _MARKS = frozenset(("tools", "functions", "parallel_tool_calls", "response_format", "tool_choice"))
 _FIELDS = frozenset(
     ("role", "content", "name", "tool_calls", "function_call", "type", "id", "status")
@@ -75,7 +72,7 @@ def _list(value: Any) -> list[Any]:
 
 def _is_item(message: Any) -> bool:
     return isinstance(message, dict) and (
-        message.get("type") in _ITEMS or str(message.get("type")).endswith("_call")
+        message.get("type") in usi_jsonl.ITEMS or str(message.get("type")).endswith("_call")
     )
 
 

@@ -33,6 +33,10 @@ _OTHER = ("messages", "conversation", "layout", "participant", "agent", "error_t
 _TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER))
 OWN_KEYS = _TAKEN - {"messages", "metadata", "id", "status"}
 """Keys of a record that tell this format from chat exports."""
+ITEMS = frozenset(
+    ("message", "function_call", "function_call_output", "reasoning", "item_reference")
+)
+"""Types of items of the Responses API, which stand among messages."""
 _HOLDERS = frozenset(("messages", "conversation", "conversations", "input", "output"))
 FROM_METADATA = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "reward")
 """Keys that chat exports keep in `metadata`; the record's own key wins, even where it is null."""
@@ -104,7 +108,10 @@ def _one_record_a_line(context: Context) -> bool:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, dict) and not _HOLDERS & value.keys()
+    """Whether the first element of a list is a message, so that the list is one record."""
+    if not isinstance(value, dict) or _HOLDERS & value.keys():
+        return False
+    return bool({"role", "from"} & value.keys()) or value.get("type") in ITEMS
 
 
 def session_of(value: Any, row: int, context: Context) -> Session | None:

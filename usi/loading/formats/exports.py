@@ -1,0 +1,390 @@
+"""Exports that hold whole conversations as JSON records: one reader, one declaration a format.
+
+A declaration says by which keys a record is told, where the records of a file lie, where a record
+keeps its messages, and which of its fields mean what. Everything else is shared: who speaks, what
+is text, what is counted and set aside.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from usi.loading.context import Context
+from usi.loading.fields import BadField, kind, messages_of, record_of
+from usi.loading.formats import usi_jsonl
+from usi.loading.messages import SYNONYMS, text_of
+from usi.loading.reader import About, carries
+from usi.loading.sample import Sample
+from usi.loading.times import time_of
+from usi.records import MISSING, Session
+
+Record = Mapping[str, Any]
+Unfold = Callable[[Record], Any]
+"""A record -> its messages as a list, as JSON text of one, null, or `MISSING`."""
+NO_TALK = "session: a record without a conversation"
+_TEXTS = ("content", "text", "value", "message", "body")
+"""Keys under which a message may hold its text, best first."""
+_SPEAKERS = ("role", "speaker", "from", "author", "sender")
+_ASIDE = {"system": "message: system prompt", "tool": "message: tool result"}
+
+
+def at(record: Any, path: str) -> Any:
+    """The value under a dotted path; keys that hold dots themselves are found, too.
+
+    `MISSING` where there is none. A number in the path is a place in a list.
+    """
+    if not path:
+        return record
+    if isinstance(record, list):
+        head, _, rest = path.partition(".")
+        place = int(head) if head.isdecimal() and len(head) < 10 else len(record)
+        return at(record[place], rest) if place < len(record) else MISSING
+    if not isinstance(record, Mapping):
+        return MISSING
+    if path in record:
+        return record[path]
+    names = path.split(".")
+    for cut in range(len(names) - 1, 0, -1):
+        head = ".".join(names[:cut])
+        if head in record:
+            return at(record[head], ".".join(names[cut:]))
+    return MISSING
+
+
+def first_at(record: Any, paths: Iterable[str]) -> tuple[str, Any]:
+    """The first path that leads to a value other than null, and the value; else ``""``, missing."""
+    for path in paths:
+        found = at(record, path)
+        if found is not MISSING and found is not None:
+            return path, found
+    return "", MISSING
+
+
+@dataclass
+class Export:
+    """One format, as a reader.
+
+    Attributes
+    ----------
+    NAME, ABOUT
+        See `usi.loading.reader.Reader`.
+    marks
+        Whether an object is a record of this format.
+    messages
+        Dotted paths at which a record may keep its messages, best first.
+    fields
+        Field of a session (as in usi JSONL) -> dotted paths of a record, best first.
+    within
+        Dotted paths at which an object that is not a record may hold a list of records.
+    unfold
+        Makes the messages of a record that does not keep them in a plain list; what it gives is
+        named by the first of `messages`.
+    finish
+        Says more of a session, from its record; its keys win.
+    """
+
+    NAME: str
+    ABOUT: About
+    marks: Callable[[Record], bool]
+    messages: tuple[str, ...]
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    within: tuple[str, ...] = ()
+    unfold: Unfold | None = None
+    finish: Callable[[Record], Mapping[str, Any]] | None = None
+
+    def recognise(self, sample: Sample) -> bool:
+        """Whether the first records, or those inside the first object, bear the marks."""
+        whole = sample.records or [sample.members]
+        return any(self.marks(record) for value in whole for _, record in self.records_in(value))
+
+    def records_in(self, value: Any) -> Iterator[tuple[str, Record]]:
+        """Records of one value of a file, each with the place that it has in it."""
+        if isinstance(value, Mapping) and not self.marks(value):
+            path, found = first_at(value, self.within)
+            if isinstance(found, list):
+                for place, record in enumerate(found):
+                    if isinstance(record, Mapping):
+                        yield f"{path}[{place}]", record
+                    else:
+                        yield f"{path}[{place}]", {}
+                return
+        if isinstance(value, Mapping):
+            yield "", value
+
+    def read(self, context: Context) -> Iterator[Session]:
+        """Sessions in the order of the file."""
+        names = Names(context)
+        for row, value in usi_jsonl.records(context):
+            found = list(self.records_in(value))
+            if not found:
+                found = [("", record)] if (record := object_of(value, row, context)) else []
+            for place, record in found:
+                session = context.build(
+                    lambda r=record, p=place, n=row: self._session(r, p, n, names, context),  # type: ignore[misc]
+                    row,
+                )
+                if session is not None:
+                    yield session
+
+    def _session(
+        self, record: Record, place: str, row: int, names: Names, context: Context
+    ) -> Session | None:
+        prefix = f"{place}." if place else ""
+        if self.unfold is not None:
+            path, found = self.messages[0], self.unfold(record)
+        else:
+            path, found = first_at(record, self.messages)
+            path = path or self.messages[0]
+        made = {} if self.finish is None else dict(self.finish(record))
+        if found is MISSING and made.get("status", "ok") == "ok":
+            if not self.marks(record):
+                raise BadField(
+                    f"{prefix}{path}", f"is missing: {self.NAME} has the messages of a record there"
+                )
+            context.leave_out(NO_TALK)
+            return None
+        listed = listed_messages(found, prefix + path)
+        own: dict[str, Any] = {"layout": self.NAME}
+        for name, paths in self.fields.items():
+            source, value = first_at(record, paths)
+            if value is not MISSING:
+                own[name] = plain_field(name, value, prefix + source)
+        own |= made
+        own["messages"] = (
+            None if listed is None else list(kept_messages(listed, prefix + path, context))
+        )
+        named = names.named(own)
+        return None if named is None else usi_jsonl.session_of(named, row, context)
+
+
+def object_of(value: Any, row: int, context: Context) -> Record | None:
+    """A row that must be an object; anything else is a noted problem."""
+    try:
+        return record_of(value)
+    except BadField as bad:
+        context.notes.add_problem(bad.at(context.source.name, row))
+        return None
+
+
+def plain_field(name: str, value: Any, path: str) -> Any:
+    """A field as usi JSONL takes it; `BadField` with its place in the record where it can't be."""
+    if name == "reward":
+        if not isinstance(value, bool | int | float):
+            raise BadField(path, f"must be a number, true, false or null, not {kind(value)}")
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise BadField(path, f"must be text or a whole number, not {kind(value)}")
+    return str(value)
+
+
+@dataclass
+class Names:
+    """Ids of the sessions of a file: exports repeat theirs over runs, and hold some rows twice.
+
+    A session whose id and content were read before is left out and counted; one of the same id
+    and other content gets a number behind its id.
+    """
+
+    context: Context
+    _seen: dict[str, list[Any]] = field(default_factory=dict)
+
+    def named(self, record: dict[str, Any]) -> dict[str, Any] | None:
+        """The record with an id of its own, or ``None`` for a copy."""
+        own = record.get("id")
+        if own is None:
+            return record
+        said = [
+            (message.get("role"), message.get("content")) for message in record["messages"] or ()
+        ]
+        before = self._seen.setdefault(own, [])
+        if said in before:
+            self.context.leave_out("session: duplicate id")
+            return None
+        before.append(said)
+        if len(before) == 1:
+            return record
+        self.context.guess("session: its id stands before another conversation; numbered")
+        return {**record, "id": f"{own}-{len(before)}"}
+
+
+def listed_messages(found: Any, path: str) -> list[Any] | None:
+    """The messages as a list; they may be written as JSON text."""
+    if found is None or found is MISSING:
+        return None
+    if isinstance(found, str):
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            raise BadField(path, "is text that is not JSON; was it cut off?") from None
+    return messages_of(found, path)
+
+
+def kept_messages(messages: list[Any], path: str, context: Context) -> Iterator[dict[str, Any]]:
+    """Messages of user and agent under the roles user and assistant; the rest is counted.
+
+    Raises
+    ------
+    BadField
+        A message is not an object, names no speaker, has a speaker who is neither a user nor an
+        agent by name (and the caller named none), or has no text in a form that is known.
+    """
+    for i, message in enumerate(messages):
+        place = f"{path}[{i}]"
+        if not isinstance(message, Mapping):
+            raise BadField(place, f"a message must be an object, not {kind(message)}")
+        key, found = first_at(message, _SPEAKERS)
+        if not isinstance(found, str):
+            raise BadField(f"{place}.{key or 'role'}", f"must be the speaker, not {kind(found)}")
+        role = speaker_role(found, message.get("name"), f"{place}.{key}", context)
+        if role is None:
+            continue
+        calls = message.get("tool_calls") or None
+        content = next((message[name] for name in _TEXTS if name in message), MISSING)
+        if content is MISSING and not calls:
+            raise BadField(place, f"a message without text: none of {', '.join(_TEXTS)} is there")
+        if isinstance(content, list):
+            content = text_of(content, context)
+            if content is None and not calls:
+                context.leave_out("message: parts without text")
+                continue
+        if content is not MISSING and content is not None and not isinstance(content, str):
+            raise BadField(place, f"the text of a message can't be {kind(content)}")
+        name = message.get("name", found if role != found else None)
+        yield {
+            "role": role,
+            "name": name if isinstance(name, str) and SYNONYMS.get(name.lower()) is None else None,
+            "content": None if content is MISSING else content,
+            "tool_calls": calls,
+            "time": time_of(message, place, context),
+        }
+
+
+def speaker_role(found: str, name: Any, place: str, context: Context) -> str | None:
+    """User, assistant, or a role that the caller chose; ``None`` for what is set aside."""
+    if context.is_chosen(found, name) or context.is_chosen(None, found):
+        return found
+    role = SYNONYMS.get(found.strip().lower())
+    if role in ("user", "assistant"):
+        return role
+    if role is not None:
+        context.leave_out(_ASIDE[role])
+        return None
+    if context.options.user_role is None and context.options.user_speaker is None:
+        raise BadField(
+            place,
+            f"{found!r:.60} is neither a user nor an agent by its name; say who the user is with "
+            "--user-role or --user-speaker",
+        )
+    return "assistant"
+
+
+def _has(record: Record, *paths: str) -> bool:
+    return all(at(record, path) is not MISSING for path in paths)
+
+
+def _list_of_objects(value: Any, *keys: str) -> bool:
+    """Whether a value is a list (or JSON text of one) whose first element has the keys."""
+    if isinstance(value, str):
+        return value.lstrip().startswith("[") and all(f'"{key}"' in value for key in keys)
+    if not isinstance(value, list):
+        return False
+    return not value or (isinstance(value[0], Mapping) and set(keys) <= value[0].keys())
+
+
+_DEEPEVAL_OWN = (
+    "scenario", "expected_outcome", "expectedOutcome", "user_description", "userDescription",
+    "chatbot_role", "chatbotRole",
+)  # fmt: skip
+
+
+def _is_deepeval(record: Record) -> bool:
+    told = any(key in record for key in _DEEPEVAL_OWN)
+    return told and _list_of_objects(record.get("turns"), "role", "content")
+
+
+DEEPEVAL = Export(
+    "deepeval",
+    About(
+        holds="conversational test cases or goldens: `turns` of {role, content}, also as JSON text",
+        carries=carries("agent", "task", "outcome"),
+        lacks="calls of tools, contexts and metrics of single turns",
+        follows="confident-ai/deepeval, deepeval/dataset (save_as) and test_case",
+        version="3.9 (commit 0089e83)",
+    ),
+    _is_deepeval,
+    ("turns",),
+    {"id": ("name",), "task_id": ("scenario",), "reward": ("success",)},
+    within=(
+        "conversational_test_cases", "conversationalTestCases", "conversational_goldens",
+        "conversationalGoldens", "test_cases", "testCases", "goldens",
+    ),
+)  # fmt: skip
+
+
+def _is_promptfoo(record: Record) -> bool:
+    return {"promptIdx", "testIdx"} <= record.keys() or (
+        {"provider", "vars"} <= record.keys() and "response" in record
+    )
+
+
+def _promptfoo_end(record: Record) -> Mapping[str, Any]:
+    if at(record, "response.metadata.messages") is MISSING and (
+        record.get("error") or at(record, "response.error") not in (MISSING, None, "")
+    ):
+        return {"status": "infrastructure_error", "status_reason": "promptfoo: error"}
+    return {}
+
+
+PROMPTFOO = Export(
+    "promptfoo",
+    About(
+        holds="`promptfoo eval --output` as JSON or JSONL, conversations under "
+        "`response.metadata.messages`",
+        carries=carries("agent", "task", "outcome"),
+        lacks="results without such messages (single answers) are counted; assertions, scores and "
+        "costs",
+        follows="promptfoo/promptfoo, src/types and src/providers/simulatedUser",
+        version="output version 3 (commit 00ba4ee)",
+    ),
+    _is_promptfoo,
+    ("response.metadata.messages", "metadata.messages"),
+    {
+        "id": ("id",),
+        "task_id": ("vars.task_id", "testCase.metadata.task_id", "testCase.description", "testIdx"),
+        "agent": ("provider.label", "provider.id"),
+        "reward": ("success",),
+    },
+    within=("results.results", "results"),
+    finish=_promptfoo_end,
+)
+
+
+def _is_azure(record: Record) -> bool:
+    return isinstance(at(record, "conversation.messages"), list) or isinstance(
+        at(record, "inputs.conversation.messages"), list
+    )
+
+
+AZURE = Export(
+    "azure-conversation",
+    About(
+        holds="rows of {conversation: {messages}}, and evaluation results with them under `rows`",
+        carries=carries("agent", "task"),
+        lacks="contexts of messages and scores of evaluators",
+        follows="Azure AI Evaluation SDK, conversations of multiple turns",
+        version="azure-ai-evaluation 1.x, documentation of 2026",
+    ),
+    _is_azure,
+    ("conversation.messages", "inputs.conversation.messages"),
+    {
+        "id": ("conversation.id", "conversation_id", "inputs.conversation_id"),
+        "task_id": ("task_id", "inputs.task_id"),
+    },
+    within=("rows",),
+)
+
+EXPORTS: tuple[Export, ...] = (DEEPEVAL, PROMPTFOO, AZURE)
+"""Formats that are read here."""
