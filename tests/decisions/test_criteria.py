@@ -202,5 +202,5 @@ def test_what_a_user_types(tmp_path: Path) -> None:
         read_criteria(write(tmp_path, 'tier = "A"\n[gate]\ntier = "C"\n'))
     with pytest.raises(InputError, match="TOML"):
         read_criteria(write(tmp_path, "tier = "))
-    with pytest.raises(InputError, match="can't read"):
+    with pytest.raises(InputError, match="can't be opened"):
         read_criteria(tmp_path / "absent.toml")

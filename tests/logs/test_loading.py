@@ -323,7 +323,7 @@ def test_bpic2013_columns(tmp_path):
         ('[columns]\ncaseid = "x"', "unknown role of a column 'caseid'; did you mean 'case_id'"),
         ('[read]\ndate_order = "dayfirst"', "did you mean 'day-first'"),
         ("[read]\nmissing = 1", "must be a list of texts"),
-        ("[read", "is no TOML"),
+        ("[read", "can't be read as TOML"),
         ('[columns]\nlevel = {names = "x", pattern = "("}', "is no pattern"),
     ],
 )

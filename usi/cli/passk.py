@@ -8,15 +8,14 @@ from usi.cli.deliver import deliver
 from usi.cli.flags import Files, flags, without
 from usi.errors import UsageError
 from usi.options import BootstrapOptions, Delivery, LoadOptions, PasskOptions
+from usi.reading import whole_number
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
     """Values of k of an option such as ``1,2,4``, in order."""
-    try:
-        ks = tuple(sorted({int(part) for part in text.split(",")}))
-    except ValueError:
-        ks = ()
-    if not ks or ks[0] < 1:
+    found = {whole_number(part) for part in text.split(",")}
+    ks = tuple(sorted(k for k in found if k is not None))
+    if None in found or ks[0] < 1:
         raise UsageError(f"-k {text}: give whole numbers from 1, such as -k 1,2,4,8")
     return ks
 

@@ -8,7 +8,6 @@ ignored is a wrong score.
 from __future__ import annotations
 
 import json
-import tomllib
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from usi.options import (
     default_of,
     type_of,
 )
+from usi.reading import read_toml, table_at
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -152,17 +152,14 @@ def find_workspace(start: Path | None = None) -> Workspace:
             return Workspace(folder, own, _checked(_read(own), own.name))
         project = folder / "pyproject.toml"
         if project.is_file():
-            table = _read(project).get("tool", {}).get("usi")
+            table = table_at(_read(project), "tool", "usi")
             if table is not None:
                 return Workspace(folder, project, _checked(table, project.name, "tool.usi."))
     return Workspace(start, None, Settings())
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=path.name) from error
+    return read_toml(path, shown=path.name)
 
 
 @cache

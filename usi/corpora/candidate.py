@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from usi.corpora.manifest import LoadKeys
 from usi.errors import InputError, InputErrors, UsiError, unknown_name
 from usi.provenance.record import sha256_bytes
+from usi.reading import read_toml
 
 FOLDER = "simulators"
 KIND = "recorded"
@@ -142,10 +142,7 @@ def candidate_called(label: str, start: Path | None = None) -> Candidate | None:
 def read_candidate(path: Path) -> Candidate | None:
     """Read the file of a candidate; ``None`` where it is of another kind."""
     file = str(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=file) from error
+    data = read_toml(path)
     if data.get("kind") != KIND:
         return None
     try:

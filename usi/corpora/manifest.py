@@ -25,6 +25,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from usi.errors import InputError, InputErrors, unknown_name
+from usi.reading import read_toml
 
 MANIFEST, DATASHEET = "manifest.toml", "DATASHEET.md"
 SCHEMA = "1"
@@ -141,10 +142,7 @@ def read_manifest(path: str | Path) -> Manifest:
         and every wrong value together.
     """
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from error
+    data = read_toml(path)
     return parse_manifest(data, file=str(path))
 
 

@@ -6,7 +6,6 @@ part. Without a part named, everything is read but ``held-out``.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from usi.errors import InputError, UsageError, unknown_name
 from usi.provenance.record import sha256_file
+from usi.reading import read_toml
 
 if TYPE_CHECKING:
     from usi.corpora.manifest import Manifest
@@ -98,10 +98,7 @@ def read_split(path: Path) -> Split:
         unit in two parts.
     """
     file = str(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=file) from error
+    data = read_toml(path)
     by, parts = data.get("by"), data.get("parts")
     if by not in COLUMNS:
         raise InputError(f"must be one of {', '.join(COLUMNS)}", file=file, field="by")

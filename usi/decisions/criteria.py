@@ -22,6 +22,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from usi.errors import InputError, InputErrors, UsageError, unknown_name
+from usi.reading import read_toml, table_at, words_of
 
 TIERS: tuple[str, ...] = ("A", "B", "C")
 PROFILES: tuple[str, ...] = ("robust", "log")
@@ -313,7 +314,7 @@ def resolve(data: Mapping[str, Any], *, file: str | None = None) -> Criteria:
             field = ".".join(str(step) for step in part["loc"])
             if part["type"] == "extra_forbidden" or field == "tier":
                 continue  # told above, with near matches
-            text = part["msg"].removeprefix("Value error, ")
+            text = words_of(part)
             problems.append(InputError(text, file=file, field=field))
     if problems or criteria is None:
         raise InputErrors(problems)
@@ -335,14 +336,9 @@ def resolve(data: Mapping[str, Any], *, file: str | None = None) -> Criteria:
 def read_criteria(path: str | Path) -> Criteria:
     """Read criteria from a TOML file: its top level, or ``[gate]`` / ``[tool.usi.gate]`` of it."""
     path = Path(path)
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"can't read the criteria ({error})", file=str(path)) from error
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"no valid TOML ({error})", file=str(path)) from error
+    data = read_toml(path)
     if path.name == "pyproject.toml":
-        data = data.get("tool", {}).get("usi", {}).get("gate") or _no_gate(path, "[tool.usi.gate]")
+        data = _table(table_at(data, "tool", "usi", "gate"), path, "[tool.usi.gate]")
     elif path.name == "usi.toml" or isinstance(data.get("gate"), dict):
         beside = sorted(set(data) & set(Criteria.model_fields))
         if beside:
@@ -351,7 +347,7 @@ def read_criteria(path: str | Path) -> Criteria:
                 file=str(path),
                 field=beside[0],
             )
-        data = data.get("gate") or _no_gate(path, "[gate]")
+        data = _table(data.get("gate"), path, "[gate]")
     return resolve(data, file=str(path))
 
 
@@ -367,8 +363,10 @@ def load_criteria(name_or_path: str) -> Criteria:
     return read_criteria(name_or_path)
 
 
-def _no_gate(path: Path, table: str) -> Any:
-    raise UsageError(f"{path} has no table {table}; add one, or give --tier A, B or C")
+def _table(found: Any, path: Path, name: str) -> dict[str, Any]:
+    if not isinstance(found, dict) or not found:
+        raise UsageError(f"{path} has no table {name}; add one, or give --tier A, B or C")
+    return found
 
 
 def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from usi.errors import InputError, UsageError, unknown_name
 from usi.extraction.spec import DIMENSIONS
 from usi.provenance.record import sha256_bytes, sha256_file
 from usi.provenance.signature import differences
+from usi.reading import reading
 from usi.reasons import FEATURES_RARE
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
@@ -84,10 +85,8 @@ def read_sidecar(scorecard: str | Path, card: Scorecard) -> pl.DataFrame:
         )
     if card.tasks_sha256 is not None and sha256_file(path) != card.tasks_sha256:
         raise InputError(f"these are not the per-task sums of {scorecard}", file=str(path))
-    try:
+    with reading(str(path)):
         return pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"can't read the per-task sums ({error})", file=str(path)) from error
 
 
 def pick_simulator(card: Scorecard, name: str | None, file: str) -> SimulatorCard:

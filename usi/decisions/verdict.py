@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from usi.decisions.criteria import Criteria
 from usi.errors import InputError
+from usi.reading import held_to, read_json
 from usi.reasons import CHECK_NOT_ASSESSED, COUNTS_AS, SURVEY_NOT_COMPARED, Reason
 from usi.rounding import Number, PValue
 
@@ -178,13 +179,16 @@ class Verdict(_Part):
         InputError
             Where the file is unreadable, no verdict, or of another schema version.
         """
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-            version = data.get("schema_version") if isinstance(data, dict) else None
-            if version in (None, SCHEMA_VERSION):
-                return cls.model_validate(data)
-        except (OSError, ValueError) as error:
-            raise InputError(f"not a verdict of usi ({error})", file=str(path)) from error
+        data = read_json(path)
+        if not isinstance(data, dict) or "schema_version" not in data:
+            raise InputError(
+                "this is not a verdict of usi (there is no schema_version); make one with: "
+                "usi gate SCORECARD --tier B -o verdict.json",
+                file=str(path),
+            )
+        version = data["schema_version"]
+        if version == SCHEMA_VERSION:
+            return held_to(cls, data, str(path), strict=True)
         raise InputError(
             f"verdict schema {version!r}; this usi reads {SCHEMA_VERSION!r}: make a new one with: "
             "usi gate SCORECARD --tier B -o verdict.json",

@@ -13,6 +13,7 @@ from typing import TypeVar
 import msgspec
 
 from usi.errors import InputError
+from usi.reading import reading
 from usi.scoring.scorecard import Scorecard
 
 SCHEMA_VERSION = "1"
@@ -205,10 +206,8 @@ def read(path: str | Path, kind: type[Sidecar], card: Scorecard) -> Sidecar | No
     path = Path(path)
     if not path.is_file():
         return None
-    try:
+    with reading(str(path)):
         found = msgspec.json.decode(path.read_bytes(), type=kind)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise InputError(f"can't be read ({error}); score again", file=str(path)) from error
     if (found.signature, found.tasks_sha256) != (card.signature, card.tasks_sha256):
         raise InputError(
             "it belongs to another scorecard: keep the files of one usi score together, or "

@@ -23,6 +23,7 @@ from usi.errors import InputError, UsageError
 from usi.extraction.content import Names, thinned
 from usi.extraction.profile import FeatureProfile, get_feature_profile
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA, SCHEMA_VERSION, FeatureSpec
+from usi.reading import each, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,7 +295,7 @@ def write_stream(
 
 def read_table(path: str | Path) -> SessionTable:
     """Read a session table; see `SessionTable.read`."""
-    with _opened(path) as (file, profile, lexicon):
+    with reading(str(path)), _opened(path) as (file, profile, lexicon):
         frame = cast(pl.DataFrame, pl.from_arrow(file.read()))
         pairs = file.schema_arrow.metadata or {}
         synthetic = _SYNTHETIC_KEY.encode() in pairs
@@ -305,7 +306,7 @@ def read_table(path: str | Path) -> SessionTable:
 def read_blocks(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[pl.DataFrame]:
     """Read a session table in blocks of at most so many rows."""
     with _opened(path) as (file, _, _):
-        for batch in file.iter_batches(batch_size=rows):
+        for batch in each(file.iter_batches(batch_size=rows), str(path)):
             yield cast(pl.DataFrame, pl.from_arrow(batch))
 
 
@@ -404,7 +405,7 @@ def _opened(path: str | Path) -> Iterator[tuple[Any, FeatureProfile, str]]:
         file = pq.ParquetFile(path)
     except FileNotFoundError as error:
         raise InputError("there is no such file", file=name) from error
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{_NOT_OURS}: it can't be read as Parquet", file=name) from error
     with file:
         profile, lexicon = _checked(file, name)

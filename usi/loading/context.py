@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from usi.loading.fields import BadField
 from usi.loading.jsonstream import Cursor
@@ -13,7 +13,10 @@ from usi.loading.labels import domain_for
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.source import Source, Stream
 from usi.options import LoadOptions
+from usi.reading import as_input_error
 from usi.records import Session
+
+Made = TypeVar("Made")
 
 
 @dataclass
@@ -38,6 +41,8 @@ class Context:
     label: str
     file: InputFile
     seen: set[Any] = field(default_factory=set)
+    _cursor: Cursor | None = None
+    _row: int | None = None
 
     def domain(self, found: str | None) -> str:
         """Apply the domain rule."""
@@ -55,7 +60,12 @@ class Context:
 
     def cursor(self, stream: Stream) -> Cursor:
         """A cursor over the opened file."""
-        return Cursor(stream, file=self.source.name, max_record=self.options.max_record)
+        self._cursor = Cursor(stream, file=self.source.name, max_record=self.options.max_record)
+        return self._cursor
+
+    def row(self) -> int | None:
+        """Row that is being read, where one is known."""
+        return self._cursor.row if self._cursor is not None else self._row
 
     def leave_out(self, reason: str, count: int = 1) -> None:
         """Count something that is set aside."""
@@ -85,9 +95,17 @@ class Context:
         return True
 
     def build(self, make: Callable[[], Session | None], row: int | None) -> Session | None:
-        """Make a session; a bad field becomes a noted problem and gives ``None``."""
+        """Make a session; whatever is wrong becomes a noted problem and gives ``None``."""
+        return self.made(make, row)
+
+    def made(self, make: Callable[[], Made], row: int | None) -> Made | None:
+        """Make something of a row; whatever is wrong becomes a noted problem and gives ``None``."""
+        self._row = row
         try:
             return make()
         except BadField as bad:
-            self.notes.add_problem(bad.at(self.source.name, row))
-            return None
+            problem = bad.at(self.source.name, row)
+        except Exception as error:  # noqa: BLE001  the boundary: whatever a reader raises
+            problem = as_input_error(error, self.source.name, row)
+        self.notes.add_problem(problem)
+        return None

@@ -36,6 +36,7 @@ from usi.loading.reader import About, Reader, Target, Writer
 from usi.loading.sample import Sample
 from usi.loading.source import Source
 from usi.options import LoadOptions
+from usi.reading import as_input_error, reading
 from usi.records import Session
 
 GROUP = "usi.loaders"
@@ -192,13 +193,16 @@ def recognise(source: Source, options: LoadOptions, sample: Sample | None = None
         return source.layout
     source.check_not_empty()
     sample = sample or Sample(source, options)
+    odd: list[InputError] = []
     for reader in OWN:
-        if reader.recognise(sample):
+        if _is_of(reader, sample, odd):
             return reader.NAME
     if surveys.recognise(sample):
         return SURVEYS
     if sample.trouble is not None:
         raise sample.trouble
+    if odd:
+        raise odd[0]
     found = registry()
     for name in sorted(found.plugins):
         if found.readers[name].recognise(sample):
@@ -217,10 +221,22 @@ def recognise(source: Source, options: LoadOptions, sample: Sample | None = None
     )  # fmt: skip
 
 
+def _is_of(reader: Reader, sample: Sample, odd: list[InputError]) -> bool:
+    """Whether a reader takes a file for its own; values that it can't look at are noted."""
+    try:
+        return reader.recognise(sample)
+    except (TypeError, AttributeError, LookupError, ValueError, OverflowError) as error:
+        found = as_input_error(error, sample.source.name, None)
+        odd.append(InputError(f"{found.message} (looked at as {reader.NAME})",
+                              file=found.file, field=found.field))  # fmt: skip
+        return False
+
+
 def describe(source: Source, options: LoadOptions) -> str:
     """What a file is, in a word, for the message about a folder of mixed things."""
     try:
-        return recognise(source, options) or "not recognised"
+        with reading(source.name):
+            return recognise(source, options) or "not recognised"
     except UsiError as error:
         return f"not readable ({error.message if isinstance(error, InputError) else error})"
 

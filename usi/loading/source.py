@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from usi.errors import InputError
+from usi.reading import reading
 
 BUFFER = 2**20
 STDIN = "-"
@@ -166,7 +167,8 @@ class Source:
 
     def open(self) -> Stream:
         """Open for reading; decompressed where the first bytes say so."""
-        hashing = _Hashing(self.open_stored(), self.name)
+        with reading(self.name):
+            hashing = _Hashing(self.open_stored(), self.name)
         first = io.BufferedReader(hashing, BUFFER)
         unpacked = decompressor(first)
         guarded = _Guarded(unpacked or first, self.name, lambda: hashing.size, bool(unpacked))

@@ -27,6 +27,7 @@ from usi.loading.registry import SURVEYS, describe, registry, sniff
 from usi.loading.source import Source, Window
 from usi.options import LoadOptions
 from usi.provenance.content import ContentDigest
+from usi.reading import each, reading
 from usi.records import Session
 
 _DEFAULT = LoadOptions()
@@ -128,8 +129,8 @@ class SessionStream:
         before = sum(self.notes.left_out.values())
         detector = FlipDetector()
         read = found.read or registry().readers[found.layout].read
-        for each in read(context):
-            session = choose_user(each, self._options, context)
+        for found_session in each(read(context), source.name, context.row):
+            session = choose_user(found_session, self._options, context)
             detector.add(session)
             file.sessions += 1
             yield session
@@ -207,11 +208,13 @@ def _recognise(paths: Paths, options: LoadOptions) -> tuple[list[_Recognised], l
     found: list[_Recognised] = []
     aside: list[str] = []
     for path in given:
-        sources = expand(path, aside)
+        with reading(str(path)):
+            sources = expand(path, aside)
         if len(sources) > 1 and options.format is None:
             _refuse_mixed(path, sources, options)
         for source in sources:
-            layout = sniff(source, options)
+            with reading(source.name):
+                layout = sniff(source, options)
             if layout == SURVEYS:
                 raise InputError(
                     "holds surveys and no conversations; pass its folder with --surveys",

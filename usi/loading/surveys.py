@@ -11,8 +11,9 @@ from usi.errors import InputError
 from usi.loading.fields import BadField, kind, survey_of
 from usi.loading.jsonstream import Cursor
 from usi.loading.sample import LOOKED_AT, Sample
-from usi.loading.source import file_source
+from usi.loading.source import Source, file_source
 from usi.options import MAX_RECORD
+from usi.reading import reading
 from usi.records import SurveyAnswer
 
 Surveys = dict[str, tuple[SurveyAnswer, ...] | None]
@@ -68,6 +69,11 @@ def read_survey_file(path: Path, name: str | None = None) -> Surveys:
     """Surveys of one file, ids in file order; of a repeated id the last survey counts."""
     source = file_source(path, name or str(path))
     source.check_not_empty()
+    with reading(source.name):
+        return _surveys(source)
+
+
+def _surveys(source: Source) -> Surveys:
     surveys: Surveys = {}
     with source.open() as stream:
         cursor = Cursor(stream, file=source.name, max_record=MAX_RECORD)

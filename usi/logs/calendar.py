@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from usi.errors import UsageError, unknown_name
+from usi.reading import whole_number
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = 86_400_000_000
@@ -87,28 +88,37 @@ def read_calendar(table: Mapping[str, Any]) -> Calendar:
     for key in table:
         if key not in known:
             raise unknown_name("key under [calendar]", key, known)
-    days = [str(day).lower()[:3] for day in table.get("days", DAYS[:5])]
+    days = [str(day).lower()[:3] for day in _list(table, "days", DAYS[:5])]
     for day in days:
         if day not in DAYS:
             raise unknown_name("day", day, DAYS)
     start, end = _clock(table.get("start", "08:00")), _clock(table.get("end", "18:00"))
     if not days or start >= end:
         raise UsageError("a calendar needs a day, and a start before its end")
-    free = tuple(sorted({_date(value) for value in table.get("holidays", [])}))
+    free = tuple(sorted({_date(value) for value in _list(table, "holidays", ())}))
     return Calendar(tuple(sorted({DAYS.index(day) for day in days})), start, end, free)
+
+
+def _list(table: Mapping[str, Any], key: str, default: Sequence[Any]) -> Sequence[Any]:
+    found = table.get(key, default)
+    if not isinstance(found, list | tuple):
+        raise UsageError(f"calendar.{key} must be a list, not {found!r:.40}")
+    return found
 
 
 def _clock(value: Any) -> int:
     if isinstance(value, dt.time):
         value = value.isoformat("minutes")
-    hours, _, minutes = str(value).partition(":")
-    if not (hours.isdigit() and minutes.isdigit() and int(hours) <= 24 and int(minutes) < 60):
-        raise UsageError(f"{value!r} is no time of day; write it as 08:00")
-    return (int(hours) * 60 + int(minutes)) * 60_000_000
+    hours, minutes = (whole_number(part) for part in str(value).partition(":")[::2])
+    if hours is None or minutes is None or not (0 <= hours <= 24 and 0 <= minutes < 60):
+        raise UsageError(f"{value!r:.40} is not a time of day; write it as 08:00")
+    return (hours * 60 + minutes) * 60_000_000
 
 
 def _date(value: Any) -> int:
     try:
+        if isinstance(value, dt.datetime):
+            value = value.date()
         day = value if isinstance(value, dt.date) else dt.date.fromisoformat(str(value))
     except ValueError:
         raise UsageError(f"{value!r} is no date; write it as 2016-12-25") from None

@@ -6,6 +6,7 @@ what an activity is, ``[features]`` and ``[calendar]`` how features are computed
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import tomllib
 from collections.abc import Mapping
@@ -17,6 +18,8 @@ from typing import Any
 
 from usi.errors import InputError, UsageError, unknown_name
 from usi.logs.tables import ROLES, Column, LogFormat
+from usi.logs.times import check_zone
+from usi.reading import naming, read_toml
 
 _TABLES = ("read", "columns", "fields", "classes", "features", "calendar")
 _TOP = ("name", "version", "title", "source", "preset", *_TABLES)
@@ -46,6 +49,8 @@ class LogConfig:
         Activity -> class, as written; ``None`` where there is no such table.
     features, calendar
         The tables as written; `usi.logs.feature_options` reads them.
+    file
+        The preset or file, for messages.
     """
 
     name: str
@@ -54,6 +59,7 @@ class LogConfig:
     classes: Mapping[str, str] | None = None
     features: Mapping[str, Any] = field(default_factory=dict)
     calendar: Mapping[str, Any] | None = None
+    file: str = ""
 
     @property
     def tag(self) -> str:
@@ -99,13 +105,7 @@ def load_config(which: str | Path) -> LogConfig:
     path = Path(which)
     if path.suffix != ".toml" and not path.exists():
         raise unknown_name("log preset", name, preset_names())
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise InputError(f"can't be opened: {error.strerror}", file=name) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no TOML: {error}", file=name) from None
-    return parse_config(table, name)
+    return parse_config(read_toml(path), name)
 
 
 def _preset(name: str) -> dict[str, Any]:
@@ -115,6 +115,11 @@ def _preset(name: str) -> dict[str, Any]:
 
 def parse_config(table: Mapping[str, Any], file: str) -> LogConfig:
     """Understand a configuration that was read; ``file`` is named in errors."""
+    with naming(file):
+        return _parsed(table, file)
+
+
+def _parsed(table: Mapping[str, Any], file: str) -> LogConfig:
     for key in table:
         if key not in _TOP:
             raise unknown_name("key of a log configuration", key, _TOP)
@@ -123,7 +128,7 @@ def parse_config(table: Mapping[str, Any], file: str) -> LogConfig:
             raise InputError("must be a table", file=file, field=key)
     base = table.get("preset")
     if base is not None:
-        if base not in preset_names():
+        if not isinstance(base, str) or base not in preset_names():
             raise unknown_name("log preset", str(base), preset_names())
         below = _preset(str(base))
         table = {
@@ -132,13 +137,11 @@ def parse_config(table: Mapping[str, Any], file: str) -> LogConfig:
             **{k: {**below.get(k, {}), **table.get(k, {})} for k in _TABLES
                if k in below or k in table},
         }  # fmt: skip
+    _check_names(table, file)
     name = str(table.get("name") or Path(file).name.removesuffix(".toml"))
     read = dict(table.get("read", {}))
     for key, value in read.items():
-        if key not in _READ:
-            raise unknown_name("key under [read]", key, _READ)
-        if key in _CHOICES and value not in _CHOICES[key]:
-            raise unknown_name(f"value of {key}", str(value), _CHOICES[key])
+        _check_read(key, value, file)
     read["missing"] = _strings(read.get("missing", []), file, "read.missing")
     tracked = table.get("fields", {})
     for key in tracked:
@@ -161,7 +164,48 @@ def parse_config(table: Mapping[str, Any], file: str) -> LogConfig:
         classes=classes,
         features=table.get("features", {}),
         calendar=table.get("calendar"),
+        file=file,
     )
+
+
+def _check_names(table: Mapping[str, Any], file: str) -> None:
+    for key in ("name", "version", "title", "source"):
+        if not isinstance(table.get(key, ""), str | int) or isinstance(table.get(key), bool):
+            raise InputError("must be text", file=file, field=key)
+
+
+def _check_read(key: str, value: Any, file: str) -> None:
+    """Refuse a value under [read] that is no text, or not one that can be used."""
+    field = f"read.{key}"
+    if key not in _READ:
+        raise unknown_name("key under [read]", key, _READ)
+    if key == "missing":
+        return
+    if not isinstance(value, str):
+        raise InputError("must be text", file=file, field=field)
+    if key in _CHOICES and value not in _CHOICES[key]:
+        raise unknown_name(f"value of {key}", value, _CHOICES[key])
+    if key in ("delimiter", "quote"):
+        wanted = (0, 1) if key == "quote" else (1,)
+        if len(value) not in wanted or not value.isascii() or value in ("\r", "\n", "\0"):
+            raise InputError(
+                f"must be one ASCII character, not {value!r:.40}", file=file, field=field
+            )
+    if key == "timezone":
+        check_zone(value)
+    if key == "encoding":
+        try:
+            known = codecs.lookup(value)
+        except (LookupError, ValueError):
+            raise InputError(
+                f"{value!r:.40} is not a known encoding", file=file, field=field
+            ) from None
+        if not getattr(known, "_is_text_encoding", True):
+            raise InputError(f"{value!r:.40} is not an encoding of text", file=file, field=field)
+    if key == "timestamp_pattern" and "%" not in value:
+        raise InputError(
+            "must be a strptime pattern such as %Y-%m-%d %H:%M", file=file, field=field
+        )
 
 
 def _strings(value: Any, file: str, where: str) -> tuple[str, ...]:
@@ -184,6 +228,9 @@ def _columns(table: Mapping[str, Any], file: str) -> dict[str, Column]:
             raise unknown_name(
                 f"key under {where}", sorted(extra)[0], ("names", "pattern", "default")
             )
+        for key in ("pattern", "default"):
+            if not isinstance(given.get(key), str | None):
+                raise InputError("must be text", file=file, field=f"{where}.{key}")
         columns[role] = Column(texts, given.get("pattern"), given.get("default"))
         pattern = columns[role].pattern
         if pattern is not None:

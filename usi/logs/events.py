@@ -27,6 +27,7 @@ from usi.logs.tables import (
     role_type,
 )
 from usi.logs.times import Times, check_zone, parse_times
+from usi.reading import each, reading
 
 Paths = Sequence[str | Path] | str | Path
 _TRUE = ("true", "1", "yes", "y", "t")
@@ -92,8 +93,10 @@ class EventStream:
             file = InputFile(planned.source.name, planned.kind)
             self.notes.files.append(file)
             cells = _Cells(planned, self.layout, self.notes)
-            for raw, rows in _blocks(planned, self.layout, self.notes, file):
-                frame = cells.events(raw, rows)
+            name = planned.source.name
+            for raw, rows in each(_blocks(planned, self.layout, self.notes, file), name):
+                with reading(name):
+                    frame = cells.events(raw, rows)
                 missing = [
                     pl.lit(None, dtype=kind).alias(name)
                     for name, kind in self.schema.items()
@@ -142,10 +145,16 @@ def open_log(
         if role not in ROLES:
             raise unknown_name("role of a column", role, ROLES)
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    sources = [source for path in given for source in expand(path)]
+    sources = []
+    for path in given:
+        with reading(str(path)):
+            sources += expand(path)
     if not sources:
         raise InputError("no file of a log was named")
-    files = [_plan(source, layout) for source in sources]
+    files = []
+    for source in sources:
+        with reading(source.name):
+            files.append(_plan(source, layout))
     return EventStream(files, layout, name or simulator_label(sources[0].filename), LogNotes())
 
 

@@ -10,6 +10,7 @@ from usi.errors import InputError, UsageError, unknown_name
 from usi.logs.calendar import Calendar, read_calendar
 from usi.logs.config import LogConfig
 from usi.logs.notes import LogNotes
+from usi.reading import naming
 
 Class = Literal["work", "queue", "wait_user", "wait_other", "resolved", "closed", "cancelled"]
 CLASSES: tuple[str, ...] = get_args(Class)
@@ -160,18 +161,29 @@ def options_of(config: LogConfig, **changes: Any) -> TraceOptions:
     UsageError
         For an unknown key or value, with near matches.
     """
-    known = {item.name for item in fields(TraceOptions)} - {"calendar"}
+    known = {item.name: item.default for item in fields(TraceOptions) if item.name != "calendar"}
     values: dict[str, Any] = {}
-    for name, value in {**config.features, **changes}.items():
-        if name not in known:
-            raise unknown_name("key under [features]", name, sorted(known))
-        values[name] = tuple(map(str, value)) if isinstance(value, list) else value
-    chosen = TraceOptions(**values)
-    if config.calendar is not None:
-        chosen = replace(chosen, calendar=read_calendar(config.calendar))
+    with naming(config.file):
+        for name, value in {**config.features, **changes}.items():
+            if name not in known:
+                raise unknown_name("key under [features]", name, sorted(known))
+            values[name] = _value(name, value, many=isinstance(known[name], tuple))
+        chosen = TraceOptions(**values)
+        if config.calendar is not None:
+            chosen = replace(chosen, calendar=read_calendar(config.calendar))
     return chosen
+
+
+def _value(name: str, value: Any, *, many: bool) -> Any:
+    """A value under [features], lists as tuples."""
+    if not many:
+        return value
+    if not isinstance(value, list | tuple) or not all(isinstance(v, str | int) for v in value):
+        raise UsageError(f"features.{name} must be a list of texts")
+    return tuple(map(str, value))
 
 
 def classes_of(config: LogConfig) -> ClassMap | None:
     """The class map of a configuration, if it has one."""
-    return None if config.classes is None else ClassMap.of(config.classes)
+    with naming(config.file):
+        return None if config.classes is None else ClassMap.of(config.classes)

@@ -12,6 +12,7 @@ from usi.estimate import Estimate, not_assessed
 from usi.extraction.spec import FeatureSpec
 from usi.extraction.table import SessionTable
 from usi.logs.behaviour import LABELS, sla_limits, with_sla_limits
+from usi.reading import decimal_number
 from usi.reasons import (
     FEW_RATED_CASES,
     NO_ENDED_CASE,
@@ -83,11 +84,7 @@ def label_counts(frame: pl.DataFrame) -> dict[str, int]:
 def _level(text: str | None) -> float | None:
     if text is None:
         return None
-    answer = json.loads(text).get(CSAT)
-    try:
-        return float(str(answer))
-    except ValueError:
-        return None
+    return decimal_number(str(json.loads(text).get(CSAT)))
 
 
 def with_levels(frame: pl.DataFrame) -> pl.DataFrame:

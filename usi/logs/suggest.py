@@ -27,6 +27,7 @@ from usi.logs.tables import (
     Epoch,
     LogFormat,
 )
+from usi.reading import reading
 
 _GUESSES: tuple[tuple[str, str], ...] = (
     ("cancelled", r"cancel|withdrawn|abort"),
@@ -85,14 +86,19 @@ def suggest(paths: Sequence[str | Path] | str | Path, *, blocks: int | None = No
         For files that can't be read.
     """
     given = [paths] if isinstance(paths, str | Path) else list(paths)
-    sources = [source for path in given for source in expand(path)]
-    kind, names = header(sources[0], LogFormat())
+    sources = []
+    for path in given:
+        with reading(str(path)):
+            sources += expand(path)
+    with reading(sources[0].name):
+        kind, names = header(sources[0], LogFormat())
     roles = _roles(kind, names)
     unsure: list[str] = []
     seen = _Seen()
     if "activity" in roles:
         for source in sources:
-            seen.read(source, kind, roles, blocks)
+            with reading(source.name):
+                seen.read(source, kind, roles, blocks)
     lines = ["# Draft by usi logs suggest: every line is a guess. Correct it, then use it with",
              "# usi logs validate FILES --config THIS.toml", "", "[read]"]  # fmt: skip
     lines += _read_lines(kind, roles, seen, unsure)

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
 from usi.errors import InputError
+from usi.reading import held_to, read_json
 
 _CHUNK = 1 << 20
 
@@ -251,8 +252,5 @@ def read_record(file: str | Path) -> RunRecord | None:
     path = record_path(file)
     if not path.is_file():
         return None
-    try:
-        record = RunRecord.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"not a run record of usi ({error})", file=str(path)) from error
+    record = held_to(RunRecord, read_json(path), str(path), strict=True)
     return record if sha256_file(file) in {part.sha256 for part in record.outputs} else None

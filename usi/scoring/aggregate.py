@@ -24,6 +24,7 @@ from usi.corpora.resolve import Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_feature_profile
 from usi.extraction.spec import FeatureSpec
+from usi.reading import parse_json, reading
 from usi.reasons import (
     NO_TASK_ADDED,
     NOBODY_COMPARED,
@@ -68,7 +69,7 @@ def is_aggregate(path: str | Path) -> bool:
 
     try:
         return MARK in (pq.read_schema(path).metadata or {})
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):
         return False
 
 
@@ -263,16 +264,15 @@ def read_aggregate(path: str | Path) -> Aggregate:
     InputError
         For a damaged file, another version, or one that was made with other definitions.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     file = str(path)
-    try:
+    with reading(file):
         table = pq.read_table(path)
         metadata = table.schema.metadata or {}
-        about = json.loads(metadata[b"about"])
-    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
-        raise InputError(f"can't be read as an aggregate ({error})", file=file) from error
+        about = parse_json(metadata.get(b"about", b"{}"), file)
+    if not isinstance(about, dict):
+        raise InputError("has no description that is an object", file=file, field="about")
     if metadata.get(MARK) != VERSION.encode():
         raise InputError(
             f"has aggregate version {metadata.get(MARK, b'?').decode()}, this usi reads {VERSION}; "
@@ -287,7 +287,8 @@ def read_aggregate(path: str | Path) -> Aggregate:
                 "usi corpus aggregate",
                 file=file,
             )
-    rows = pl.from_arrow(table)
+    with reading(file):
+        rows = pl.from_arrow(table)
     wanted = {f"{s.name}.values" for s in own.specs}
     wanted |= {"task", "domain", "sessions", "user_turns", "outcomes", "survey"}
     missing = sorted(wanted - set(table.column_names))
@@ -311,7 +312,7 @@ def _verdict(told: list[Any]) -> Scorable:
 def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
     """An aggregate as the people's side of a scoring."""
     about = found.about
-    try:
+    with reading(file):
         frame, matrix = stand_ins(
             found.rows,
             profile=PROFILE,
@@ -322,8 +323,6 @@ def aggregate_table(found: Aggregate, *, file: str) -> AggregateTable:
         )
         verdicts = {name: _verdict(value) for name, value in about["verdicts"].items()}
         left_out = found.left_out
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"is damaged ({type(error).__name__})", file=file) from error
     return AggregateTable(
         frame,
         PROFILE,

@@ -264,7 +264,7 @@ def _holds_messages(path: str | Path) -> bool:
 
     try:
         pairs = pq.read_schema(path).metadata or {}
-    except (pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError, ValueError):
         return False
     return not any(key.startswith(b"usi_") for key in pairs)
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from usi.errors import InputError
 from usi.estimate import Estimate, with_bounds
+from usi.reading import held_to, read_json
 from usi.reasons import Reason
 from usi.rounding import Number, PValue
 from usi.scoring.episodes import Episodes
@@ -525,14 +526,7 @@ class Scorecard(_Part):
             Where the file is unreadable, no JSON, or no scorecard of this schema version.
         """
         path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"can't read the scorecard ({error})", file=str(path)) from error
-        try:
-            data = json.loads(text)
-        except ValueError as error:
-            raise InputError(f"not JSON ({error})", file=str(path)) from error
+        data = read_json(path)
         if not isinstance(data, dict) or "schema_version" not in data:
             raise InputError(
                 "this is not a usi scorecard (there is no schema_version); "
@@ -545,10 +539,7 @@ class Scorecard(_Part):
                 "make a new one with: usi score SIM --human CORPUS -o scorecard.json",
                 file=str(path),
             )
-        try:
-            return cls.model_validate(data)
-        except ValueError as error:
-            raise InputError(f"not a valid scorecard: {error}", file=str(path)) from error
+        return held_to(cls, data, str(path), strict=True)
 
 
 FILE = "schemas/scorecard.schema.json"

@@ -11,7 +11,6 @@ import hashlib
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,6 +24,7 @@ from pydantic import ValidationError
 from usi._version import __version__
 from usi.errors import InputError, UsageError, unknown_name
 from usi.loading.labels import simulator_label
+from usi.reading import read_toml
 from usi.simulate.agents.agent import AgentFactory, OutsideAgents
 from usi.simulate.agents.model import ModelAgents
 from usi.simulate.agents.oracle import OracleAgents
@@ -213,10 +213,7 @@ def label_of(text: str) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
+    table = read_toml(path)
     for name in table:
         if _SECRET.search(name) and name != "max_tokens":
             raise InputError(

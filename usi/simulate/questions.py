@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from usi.errors import InputError
+from usi.reading import read_toml
 from usi.simulate.protocol import Message
 from usi.simulate.user import strip_reasoning
 
@@ -56,10 +57,7 @@ def read_instrument(path: str | Path | None) -> Instrument:
     """
     if path is None:
         return published_instrument()
-    try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
+    data = read_toml(path)
     return _instrument(data, str(path))
 
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from usi.errors import InputError, UsageError, unknown_name
+from usi.reading import whole_number
 from usi.simulate.calls import Calls, Ledger, Runtime, Usage
 from usi.simulate.candidates import differences, header, user_fingerprint
 from usi.simulate.episode import Cell, Episode, Setting, run_episode
@@ -65,8 +66,8 @@ def choose_tasks(domain: Domain, chosen: str | None) -> list[Task]:
             wanted.append(by_id[name])
         elif group:
             wanted += group
-        elif name.isdecimal() and chosen == name and int(name) > 0:
-            wanted += tasks[: int(name)]
+        elif chosen == name and (whole_number(name) or 0) > 0:
+            wanted += tasks[: whole_number(name)]
         else:
             raise unknown_name("task", name, list(by_id))
     keep = {task.id for task in wanted}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,6 +13,7 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from usi.errors import InputError, InputErrors, unknown_name
+from usi.reading import read_text, read_toml
 
 STUDY, DATABASE = "study.toml", "study.sqlite"
 TO_FILL = "[TO FILL IN]"
@@ -271,20 +271,6 @@ class Place:
         return hashlib.sha256(self.consent.encode("utf-8")).hexdigest()
 
 
-def read_text(path: Path) -> str:
-    """A text file.
-
-    Raises
-    ------
-    InputError
-        Where it can't be read as UTF-8.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"can't be read ({error})", file=str(path)) from None
-
-
 def check_filled_in(consent: str, path: Path) -> None:
     """Refuse a consent text that is not filled in.
 
@@ -302,14 +288,6 @@ def check_filled_in(consent: str, path: Path) -> None:
             "only then serve it (--trial: with testers alone; all they say is marked synthetic)",
             file=str(path),
         )
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file; errors as `read_text`."""
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
 
 
 def read_study(folder: str | Path) -> Place:

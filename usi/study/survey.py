@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from usi.errors import InputError
+from usi.reading import read_toml
 from usi.simulate.questions import Instrument, Question, published_instrument
-from usi.study.settings import read_toml
 
 ORIGINAL = "en"
 """Language of the published survey."""

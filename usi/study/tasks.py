@@ -10,8 +10,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from usi.errors import InputError
+from usi.reading import read_toml
 from usi.simulate.protocol import Action, Grade, Level, Message, State, Task
-from usi.study.settings import checked_table, read_toml
+from usi.study.settings import checked_table
 
 
 class _Row(BaseModel):

@@ -208,7 +208,7 @@ def test_what_is_wrong_with_a_folder_is_said(
 def test_a_file_of_tasks_that_is_no_text_is_said(tmp_path: Path) -> None:
     folder = build(tmp_path / "bad")
     (folder / "tasks" / "tasks.json").write_bytes(b"\xff\xfe[]")
-    with pytest.raises(UsiError, match=r"tasks\.json: can't be read"):
+    with pytest.raises(UsiError, match=r"tasks\.json: not UTF-8"):
         load_domain(folder)
 
 

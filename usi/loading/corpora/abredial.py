@@ -19,6 +19,7 @@ from usi.loading.context import Context
 from usi.loading.fields import BadField
 from usi.loading.reader import About, carries
 from usi.loading.sample import Sample
+from usi.reading import decimal_number
 from usi.records import Session, SurveyAnswer, Turn
 
 NAME = "abredial"
@@ -127,10 +128,9 @@ def _answer(cell: str | None, item: str) -> str | None:
     """A rating as whole number (``3.0`` is ``3``), or ``None``."""
     if cell is None or not cell.strip():
         return None
-    try:
-        value = float(cell)
-    except ValueError:
-        raise BadField(item, f"must be a number, not {cell[:20]!r}") from None
+    value = decimal_number(cell)
+    if value is None:
+        raise BadField(item, f"must be a number, not {cell[:20]!r}")
     if not value.is_integer():
         raise BadField(item, f"must be a whole number, not {cell[:20]!r}")
     return str(int(value))

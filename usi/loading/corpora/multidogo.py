@@ -16,6 +16,7 @@ from usi.loading.jsonstream import not_utf8
 from usi.loading.reader import About, carries
 from usi.loading.sample import Sample
 from usi.loading.source import Stream
+from usi.reading import whole_number
 from usi.records import Session, Turn
 
 NAME = "multidogo"
@@ -116,10 +117,11 @@ def _rows(stream: Stream, context: Context) -> Iterator[tuple[int, list[str]]]:
 def _turn(cells: dict[str, str], number: int) -> tuple[int, int, str, str]:
     if not cells["conversationId"]:
         raise BadField("conversationId", "is empty")
-    if not cells["turnNumber"].isdecimal():
+    turn = whole_number(cells["turnNumber"])
+    if turn is None:
         raise BadField("turnNumber", f"must be a whole number, not {cells['turnNumber'][:20]!r}")
     author = cells.get("authorRole", "customer").strip().lower()
     if author not in ("customer", "agent"):
         raise BadField("authorRole", f"must be customer or agent, not {author[:20]!r}")
     role = "user" if author == "customer" else "assistant"
-    return int(cells["turnNumber"]), number, role, cells["utterance"]
+    return turn, number, role, cells["utterance"]

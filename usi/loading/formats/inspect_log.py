@@ -21,6 +21,7 @@ from usi.loading.reader import About, carries
 from usi.loading.sample import Sample
 from usi.loading.source import Source
 from usi.loading.times import one_clock, time_of
+from usi.reading import decimal_number
 from usi.records import Outcome, Session, SessionStatus, Turn
 
 LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -55,10 +56,7 @@ def _number(value: Any) -> float | None:
             return LETTERS[value]
         if value.strip().lower() in ("yes", "true", "no", "false"):
             return float(value.strip().lower() in ("yes", "true"))
-        try:
-            value = float(value)
-        except ValueError:
-            return None
+        return decimal_number(value)
     if isinstance(value, bool | int | float):
         try:
             number = float(value)

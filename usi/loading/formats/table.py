@@ -15,11 +15,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from usi.errors import InputError, unknown_name
 from usi.loading.context import Context
-from usi.loading.fields import BadField, number, survey_of
+from usi.loading.fields import BadField, kind, number, survey_of
 from usi.loading.formats import wildchat
 from usi.loading.formats.openai_chat import ACTION, OTHER_ROLE, TALK
 from usi.loading.formats.usi_jsonl import session_of
@@ -30,6 +31,7 @@ from usi.loading.sample import Sample
 from usi.loading.source import EXPANDED_FREELY, MAX_RATIO
 from usi.loading.times import moment, stamp_of
 from usi.options import MEANINGS, check_map
+from usi.reading import decimal_number, parse_json, whole_number
 from usi.records import MISSING, Session, Turn
 
 USUAL: dict[str, tuple[str, ...]] = {
@@ -142,15 +144,10 @@ def sessions_of_rows(
     groups: dict[tuple[str, ...], list[tuple[int, Row]]] = {}
     latest: dict[str, tuple[str, ...]] = {}
     for place, row in rows:
-        own = text_cell(row.get(of["session"]))
-        if own is None:
-            context.notes.add_problem(
-                BadField(of["session"], "is empty: no session is named").at(
-                    context.source.name, place
-                )
-            )
+        named = context.made(partial(_names, row, of), place)
+        if named is None:
             continue
-        told = tuple(text_cell(row.get(of[k])) or "" for k in _APART if k in of)
+        own, told = named
         # Identity may stand in the first row of a session alone.
         key = latest[own] if own in latest and not any(told) else (own, *told)
         latest[own] = key
@@ -161,16 +158,47 @@ def sessions_of_rows(
             yield session
 
 
-def text_cell(value: Any) -> str | None:
-    """A cell as text; an empty one, null and NaN are ``None``; 3.0 is ``3``."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+def _names(row: Row, of: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    """Session of a row, and what tells sessions of one name apart."""
+    own = text_cell(row, of["session"])
+    if own is None:
+        raise BadField(of["session"], "is empty: no session is named")
+    return own, tuple(text_cell(row, of[k]) or "" for k in _APART if k in of)
+
+
+def text_cell(row: Row, column: str) -> str | None:
+    """A cell as text; an empty one, null and NaN are ``None``; 3.0 is ``3``.
+
+    Raises
+    ------
+    BadField
+        The cell holds bytes that are not UTF-8, or a list or structure.
+    """
+    text = _text(row, column)
+    return None if text is None or not text.strip() else text
+
+
+def _text(row: Row, column: str) -> str | None:
+    value = row.get(column)
+    if isinstance(value, str) or value is None:
+        return value
+    if isinstance(value, bytes | bytearray | memoryview):
+        try:
+            return bytes(value).decode("utf-8")
+        except UnicodeDecodeError:
+            raise BadField(column, "holds bytes that are not UTF-8 text") from None
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    text = str(value)
-    return text if text.strip() else None
+    if isinstance(value, Mapping | list | tuple | set) or hasattr(value, "tolist"):
+        plain = value.tolist() if hasattr(value, "tolist") else value
+        if isinstance(plain, Mapping | list | tuple | set):
+            raise BadField(column, f"must be text, not {kind(plain)}; a cell is one text here")
+        value = plain
+    return str(value)
 
 
 def _session(
@@ -179,18 +207,18 @@ def _session(
     place, first = group[0]
     ordered = _ordered(group, of, context)
     record: dict[str, Any] = {
-        "id": text_cell(first[of["session"]]),
+        "id": text_cell(first, of["session"]),
         "layout": "table",
         "messages": [m for _, row in ordered if (m := _message(row, of, context)) is not None],
     }
     for meaning in of:
         if meaning in ("session", "role", "text", "name", "order", "time"):
             continue
-        values = {text_cell(row.get(of[meaning])) for _, row in group} - {None}
+        values = {text_cell(row, of[meaning]) for _, row in group} - {None}
         if len(values) > 1:
             context.guess(_VARIES)
         cell = next(
-            (found for _, row in group if (found := text_cell(row.get(of[meaning]))) is not None),
+            (found for _, row in group if (found := text_cell(row, of[meaning])) is not None),
             None,
         )
         if cell is not None:
@@ -206,7 +234,7 @@ def _ordered(
     column = of.get("order", of.get("time"))
     if column is None:
         return group
-    cells = [text_cell(row.get(column)) for _, row in group]
+    cells = [text_cell(row, column) for _, row in group]
     if any(cell is None for cell in cells):
         return group
     numbers = [_as_number(str(cell)) for cell in cells]
@@ -228,21 +256,16 @@ def _moments(cells: list[Any]) -> list[datetime] | None:
 
 
 def _as_number(text: str) -> float | None:
-    try:
-        found = float(text)
-    except ValueError:
-        return None
-    return found if math.isfinite(found) else None
+    found = decimal_number(text)
+    return found if found is not None and math.isfinite(found) else None
 
 
 def _message(row: Row, of: Mapping[str, str], context: Context) -> dict[str, Any] | None:
-    found = text_cell(row.get(of["role"]))
-    content = row.get(of["text"])
-    if isinstance(content, float) and math.isnan(content):
-        content = None
-    if found is None and text_cell(content) is None:
+    found = text_cell(row, of["role"])
+    content = _text(row, of["text"])
+    if found is None and (content is None or not content.strip()):
         return None
-    name = text_cell(row.get(of["name"])) if "name" in of else None
+    name = text_cell(row, of["name"]) if "name" in of else None
     if found is None:
         context.leave_out("message: names no role")
         return None
@@ -263,8 +286,6 @@ def _message(row: Row, of: Mapping[str, str], context: Context) -> dict[str, Any
                 "with --user-role",
             )
         role = "assistant"
-    if content is not None and not isinstance(content, str):
-        content = str(content)
     message: dict[str, Any] = {"role": role, "content": content}
     if name is not None:
         message["name"] = name
@@ -279,9 +300,10 @@ def _put(record: dict[str, Any], meaning: str, cell: str, column: str) -> None:
     elif meaning in ("task", "trial"):
         record["task_id" if meaning == "task" else "trial"] = cell
     elif meaning == "batch":
-        if not cell.isdecimal():
+        batch = whole_number(cell)
+        if batch is None:
             raise BadField(column, f"a batch must be a whole number from 1, not {cell!r:.40}")
-        record["batch"] = int(cell)
+        record["batch"] = batch
     elif meaning == "reward":
         record["reward"] = _reward(cell, column)
     elif meaning == "survey":
@@ -304,18 +326,16 @@ def _reward(cell: str, column: str) -> float | None:
     words = {"true": 1.0, "yes": 1.0, "success": 1.0, "false": 0.0, "no": 0.0, "failure": 0.0}
     if cell.strip().lower() in words:
         return words[cell.strip().lower()]
-    try:
-        return number(float(cell), column)
-    except ValueError:
-        raise BadField(
-            column, f"a reward must be a number, true or false, not {cell!r:.40}"
-        ) from None
+    found = decimal_number(cell)
+    if found is None:
+        raise BadField(column, f"a reward must be a number, true or false, not {cell!r:.40}")
+    return number(found, column)
 
 
 def _json(cell: str, column: str) -> Any:
     try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
+        return parse_json(cell, column)
+    except InputError:
         raise BadField(column, "a survey must be a JSON object {item: answer}") from None
 
 

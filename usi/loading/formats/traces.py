@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -54,13 +56,16 @@ def read_spans(context: Context) -> list[Span]:
     """All spans of a file: a session can't be told before its last span was seen."""
     spans: list[Span] = []
     for row, value in usi_jsonl.records(context):
-        try:
-            for span in spans_of(value):
-                span.row = row
-                spans.append(span)
-        except BadField as bad:
-            context.notes.add_problem(bad.at(context.source.name, row))
+        spans += context.made(partial(_listed, value), row) or []
+        for span in reversed(spans):
+            if span.row:
+                break
+            span.row = row
     return spans
+
+
+def _listed(value: Any) -> list[Span]:
+    return list(spans_of(value))
 
 
 def looks_like_spans(record: Any) -> bool:
@@ -164,7 +169,13 @@ def _first(span: dict[str, Any], names: tuple[str, ...]) -> Any:
 def _time(found: Any) -> tuple[int, str]:
     """Sort key of a start: nanoseconds, or the text of a date."""
     if isinstance(found, str):
-        return (int(found), "") if found.isdecimal() and len(found) < 30 else (0, found)
+        return (
+            (int(found), "")
+            if found.isascii() and found.isdecimal() and len(found) < 30
+            else (0, found)
+        )
+    if isinstance(found, float) and not math.isfinite(found):
+        raise BadField("start", f"must be a time, not {found}")
     return (0 if found is None else int(found)), ""
 
 
@@ -209,7 +220,12 @@ def _otlp(value: Any, depth: int) -> Any:
             for p in pairs
             if isinstance(p, dict)
         }
-    if name == "intValue" and isinstance(inner, str) and inner.lstrip("-").isdecimal():
+    if (
+        name == "intValue"
+        and isinstance(inner, str)
+        and inner.isascii()
+        and inner.lstrip("-").isdecimal()
+    ):
         return int(inner) if len(inner) < 30 else inner
     if name == "bytesValue":
         try:

@@ -19,6 +19,7 @@ import numpy as np
 
 from usi.errors import InputError
 from usi.provenance.content import value_digest
+from usi.reading import read_json
 from usi.reasons import FROZEN_MAP, POOL_OF_OTHERS, POOL_SMALL, Reason
 
 CUTOFFS: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
@@ -148,17 +149,11 @@ def read_difficulty(path: str | Path) -> Difficulty:
     path = Path(path)
     name = str(path)
     try:
-        raw = path.read_bytes()
-    except OSError as error:
+        data = read_json(path)
+    except InputError as error:
         raise InputError(
-            f"can't read the difficulty map ({error.strerror}); --difficulty takes frozen, self "
-            "or a JSON file",
-            file=name,
-        ) from error
-    try:
-        data = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no JSON ({error})", file=name) from error
+            f"{error.message}; --difficulty takes frozen, self or a JSON file", file=name
+        ) from None
     whole = data
     if isinstance(data, dict) and isinstance(data.get("difficulty"), dict):
         data = data["difficulty"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from usi.errors import InputError, InputErrors
+from usi.reading import held_to, read_json, read_toml
 from usi.simulate.domains.kit import Tables
 from usi.simulate.domains.rules import Rule
 from usi.simulate.domains.state import Comparison
@@ -76,25 +75,13 @@ def read_definition(folder: Path, shown: str) -> Definition:
         With every field that is wrong.
     """
     file = f"{shown}/{FILE}"
-    try:
-        value = tomllib.loads((folder / FILE).read_text(encoding="utf-8"))
-    except OSError:
+    if not (folder / FILE).is_file():
         raise InputError(
             f"there is no {FILE}: a domain is a folder with {FILE}, tables/, tools.py, "
             "policy.md and tasks/",
             file=shown,
-        ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"can't be read: {error}", file=file) from None
-    try:
-        return Definition.model_validate(value)
-    except ValidationError as error:
-        raise InputErrors(
-            [
-                InputError(e["msg"], file=file, field=".".join(map(str, e["loc"])) or None)
-                for e in error.errors()
-            ]
-        ) from None
+        )
+    return held_to(Definition, read_toml(folder / FILE, shown=file), file)
 
 
 def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
@@ -110,10 +97,9 @@ def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
     for path in sorted((folder / "tables").glob("*.json")):
         file = f"{shown}/tables/{path.name}"
         try:
-            text = path.read_text(encoding="utf-8")
-            value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
-        except ValueError as error:
-            problems.append(InputError(f"can't be read: {error}", file=file))
+            value = read_json(path, shown=file)
+        except InputError as error:
+            problems.append(error)
             continue
         if not isinstance(value, dict) or not all(isinstance(r, dict) for r in value.values()):
             problems.append(InputError("must be an object of id -> record", file=file))
@@ -149,19 +135,6 @@ def read_tables(folder: Path, shown: str, references: dict[str, str]) -> Tables:
     if problems:
         raise InputErrors(problems)
     return tables
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose keys occur once: JSON alone would keep the last of two records."""
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"{name!r} occurs twice")
-    return dict(pairs)
-
-
-def _no_number(text: str) -> Any:
-    raise ValueError(f"{text} is not JSON")
 
 
 def _has(table: Mapping[str, Mapping[str, Any]], field: str) -> bool:

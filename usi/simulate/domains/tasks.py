@@ -6,9 +6,7 @@ Tools: from a typed function to its JSON schema and to checked arguments.
 from __future__ import annotations
 
 import inspect
-import json
 import re
-import tomllib
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from usi.errors import InputError, InputErrors
+from usi.reading import mistakes, read_json, read_toml
 from usi.simulate.domains.kit import FREE_TEXT, ToolError
 from usi.simulate.protocol import Level, Task
 
@@ -293,15 +292,7 @@ def read_tasks(files: Sequence[Path], shown: Mapping[Path, str]) -> tuple[GoalTa
             try:
                 read = TaskFile.model_validate(value)
             except ValidationError as error:
-                problems += [
-                    InputError(
-                        e["msg"],
-                        file=shown[file],
-                        row=row,
-                        field=".".join(map(str, e["loc"])) or None,
-                    )
-                    for e in error.errors()
-                ]
+                problems += mistakes(error, shown[file], row=row)
                 continue
             if read.id in seen:
                 problems.append(
@@ -315,11 +306,7 @@ def read_tasks(files: Sequence[Path], shown: Mapping[Path, str]) -> tuple[GoalTa
 
 
 def _rows(file: Path, shown: str) -> Sequence[Any]:
-    try:
-        text = file.read_text(encoding="utf-8")
-        value = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
-    except (OSError, ValueError) as error:  # no text, no TOML, no JSON
-        raise InputError(f"can't be read: {error}", file=shown) from None
+    value: Any = (read_toml if file.suffix == ".toml" else read_json)(file, shown=shown)
     rows = value.get("task") if isinstance(value, dict) else value
     if not isinstance(rows, list) or (isinstance(value, dict) and set(value) != {"task"}):
         raise InputError("must hold tasks and nothing else ([[task]], or a JSON list)", file=shown)

@@ -6,7 +6,6 @@ Rates of requesters from the session table of an event log (`usi logs features`)
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import polars as pl
 
 from usi.errors import InputError, UsageError, unknown_name
 from usi.extraction.table import SessionTable
+from usi.reading import read_toml
 from usi.simulate.calls import Calls
 from usi.simulate.protocol import Message, Task
 from usi.simulate.user import STOP
@@ -156,10 +156,7 @@ def read_rates(path: str | Path) -> Rates:
     """
     if Path(path).suffix == ".parquet":
         return _with_log(Path(path), {})
-    try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"can't be read as TOML ({error})", file=str(path)) from None
+    data = read_toml(path)
     table = data.get("rates", data)
     if not isinstance(table, dict):
         raise InputError("must be a table of rates", file=str(path), field="rates")

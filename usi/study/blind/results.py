@@ -21,11 +21,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
-from usi.errors import InputError
 from usi.estimate import Estimate, not_assessed, unscorable
+from usi.reading import held_to, read_json
 from usi.reasons import BLIND_FEW, BLIND_NO_PAIR, BLIND_NO_RATINGS, BLIND_ONE_SIDE, BLIND_SAME
 from usi.scoring.robust.agreement import krippendorff_alpha
 from usi.study.blind.items import Item
@@ -152,12 +152,7 @@ class BlindCard(_Part):
         InputError
             For anything else.
         """
-        try:
-            return cls.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
-            raise InputError(
-                f"is not a result of usi blind export ({type(error).__name__})", file=str(path)
-            ) from None
+        return held_to(cls, read_json(path), str(path), strict=True)
 
 
 def results_of(

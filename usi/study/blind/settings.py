@@ -12,6 +12,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from usi.errors import InputError
+from usi.reading import read_text, read_toml
 from usi.study.settings import (
     Choice,
     Completion,
@@ -20,8 +21,6 @@ from usi.study.settings import (
     Table,
     check_open,
     checked_table,
-    read_text,
-    read_toml,
 )
 
 BLIND, DATABASE, ITEMS = "blind.toml", "blind.sqlite", "items.jsonl"
