@@ -65,7 +65,12 @@ def read_spans(context: Context) -> list[Span]:
 
 
 def _listed(value: Any) -> list[Span]:
-    return list(spans_of(value))
+    spans = list(spans_of(value))
+    for span in spans:
+        for name, when in (("start", span.began), ("end", span.ended)):
+            if isinstance(when, float) and not math.isfinite(when):
+                raise BadField(f"{name} time", f"must be a time, not {when}")
+    return spans
 
 
 def looks_like_spans(record: Any) -> bool:
@@ -175,7 +180,7 @@ def _time(found: Any) -> tuple[int, str]:
             else (0, found)
         )
     if isinstance(found, float) and not math.isfinite(found):
-        raise BadField("start", f"must be a time, not {found}")
+        return 0, ""  # refused when the span is read
     return (0 if found is None else int(found)), ""
 
 
