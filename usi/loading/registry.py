@@ -30,6 +30,7 @@ from usi.loading.formats import (
     usi_jsonl,
     wildchat,
 )
+from usi.loading.formats.call_logs import CALL_LOGS
 from usi.loading.formats.exports import EXPORTS
 from usi.loading.jsonstream import Cursor
 from usi.loading.reader import About, Reader, Target, Writer
@@ -49,6 +50,7 @@ OWN: tuple[Reader, ...] = (
     abcd,
     abredial,
     *EXPORTS,
+    *CALL_LOGS,
     wildchat,
     sharegpt,
     openai_chat,

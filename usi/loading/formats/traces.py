@@ -303,6 +303,24 @@ def sessions_of(
         groups.setdefault(own, []).append((span, found))
     if spans and not groups and not context.notes.problems:
         raise InputError(NO_CONTENT, file=context.source.name)
+    yield from joined(groups, guessed, context, layout, agent)
+
+
+def joined(
+    groups: dict[str, list[tuple[Span, Said]]], guessed: set[str], context: Context, layout: str,
+    agent: tuple[str, ...],
+) -> Iterator[Session]:  # fmt: skip
+    """One session a group of calls, each with what it was given and what it answered.
+
+    Parameters
+    ----------
+    groups
+        Conversation id -> its calls in the order of their starts.
+    guessed
+        Ids that are those of a trace, since no conversation was named.
+    agent
+        Attributes that name the model or agent.
+    """
     for row, (own, calls) in enumerate(groups.items(), start=1):
         if own in guessed:
             context.guess("session: has no conversation id; one trace is taken for one session")
