@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from usi.errors import InputError
 from usi.loading.fields import BadField
 from usi.loading.jsonstream import Cursor
 from usi.loading.labels import domain_for
@@ -17,6 +18,8 @@ from usi.reading import as_input_error
 from usi.records import Session
 
 Made = TypeVar("Made")
+Records = Iterable[tuple[int, Mapping[str, Any]]]
+"""Records with the rows that they stand in."""
 
 
 @dataclass
@@ -33,6 +36,8 @@ class Context:
         What is noted of the file.
     seen
         Keys of sessions that were read under this label, to find duplicates.
+    sessions_of_records
+        Reads numbered records of a table as if they were lines of JSON; see `read_records`.
     """
 
     source: Source
@@ -41,6 +46,7 @@ class Context:
     label: str
     file: InputFile
     seen: set[Any] = field(default_factory=set)
+    sessions_of_records: Callable[[Context, Records], Iterator[Session]] | None = None
     _cursor: Cursor | None = None
     _row: int | None = None
 
@@ -57,6 +63,12 @@ class Context:
         with (part or self.source).open() as stream:
             yield stream
             file.sha256, file.bytes = stream.digest()
+
+    def read_records(self, records: Records) -> Iterator[Session]:
+        """Sessions of a table with one record a row, read by the format that the records have."""
+        if self.sessions_of_records is None:
+            raise InputError("holds one record a row", file=self.source.name)
+        return self.sessions_of_records(self, records)
 
     def cursor(self, stream: Stream) -> Cursor:
         """A cursor over the opened file."""

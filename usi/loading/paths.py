@@ -14,6 +14,8 @@ from usi.loading.source import STDIN, Source, file_source, stdin_source, walk
 _BESIDE = (
     "license", "licence", "readme", "notice", "changelog", "citation", "datasheet", "contributing",
 )  # fmt: skip
+_BESIDE_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
+"""What Hugging Face's data sets write beside their data."""
 _BESIDE_SUFFIXES = (".md", ".toml", ".rst")
 _SURVEY = "survey_comparable_"
 RESULTS, SIMULATIONS = "results.json", "simulations"
@@ -84,6 +86,7 @@ def is_beside_data(filename: str) -> bool:
     return (
         lower.startswith((*_BESIDE, _SURVEY))
         or lower.endswith(_BESIDE_SUFFIXES)
+        or lower in _BESIDE_DATA_SETS
         or lower.startswith(".")
     )
 

@@ -10,20 +10,23 @@ import json
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from usi.errors import InputError, InputErrors, UsageError
-from usi.loading.context import Context
+from usi.loading.context import Context, Records
 from usi.loading.digest import Namer, session_digest
-from usi.loading.formats.table import NAME, chosen, sessions_of_rows
+from usi.loading.fields import BadField
+from usi.loading.formats.cells import plain_record, talk_columns
+from usi.loading.formats.table import NAME, chosen, is_one_conversation, sessions_of_rows
 from usi.loading.labels import simulator_label
 from usi.loading.messages import FlipDetector, choose_user
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.paths import expand
 from usi.loading.registry import SURVEYS, describe, registry, sniff
+from usi.loading.sample import Sample
 from usi.loading.source import Source, Window
 from usi.options import LoadOptions
 from usi.provenance.content import ContentDigest
@@ -124,7 +127,7 @@ class SessionStream:
         source = found.source
         file = InputFile(source.name, found.layout)
         self.notes.files.append(file)
-        context = Context(source, self._options, self.notes, label, file, seen)
+        context = Context(source, self._options, self.notes, label, file, seen, _read_records)
         problems = len(self.notes.problems)
         before = sum(self.notes.left_out.values())
         detector = FlipDetector()
@@ -209,7 +212,7 @@ def _recognise(paths: Paths, options: LoadOptions) -> tuple[list[_Recognised], l
     aside: list[str] = []
     for path in given:
         with reading(str(path)):
-            sources = expand(path, aside)
+            sources = _join_conversations(path, expand(path, aside), options)
         if len(sources) > 1 and options.format is None:
             _refuse_mixed(path, sources, options)
         for source in sources:
@@ -223,6 +226,19 @@ def _recognise(paths: Paths, options: LoadOptions) -> tuple[list[_Recognised], l
             label = source.label or simulator_label(source.filename)
             found.append(_Recognised(source, layout, label))
     return found, aside
+
+
+def _join_conversations(
+    path: str | Path, sources: list[Source], options: LoadOptions
+) -> list[Source]:
+    """Files of a folder that are tables of one conversation each, as one source of its name."""
+    if options.format not in (None, NAME) or any(source.folder is None for source in sources):
+        return sources
+    if not all(is_one_conversation(Sample(source, options)) for source in sources):
+        return sources
+    first, *rest = sources
+    label = simulator_label(str(path).rstrip("/").rsplit("/", 1)[-1])
+    return [replace(first, parts=tuple(rest), label=label, layout=NAME)]
 
 
 def _refuse_mixed(path: str | Path, sources: Sequence[Source], options: LoadOptions) -> None:
@@ -284,7 +300,9 @@ def open_data(data: object, options: LoadOptions) -> SessionStream:
     names, rows = _table_of(data)
     first = next(rows, None)
     whole = chain([] if first is None else [first], rows)
-    if first is not None and any(_is_list_of_mappings(value) for value in first.values()):
+    if first is not None and (
+        talk_columns([first]) or any(_is_list_of_mappings(value) for value in first.values())
+    ):
         return _open_records(whole, options)
     label = LABEL if is_frame(data) else ROWS_LABEL
     columns = names or list(first or ())
@@ -344,14 +362,43 @@ def _is_list_of_mappings(value: object) -> bool:
 
 
 def _open_records(rows: Iterable[Mapping[str, Any]], options: LoadOptions) -> SessionStream:
-    """Rows that are whole sessions, by way of JSON Lines in an unnamed temporary file."""
-    kept = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the source
-    for row in rows:
-        kept.write(json.dumps(row, default=_plain).encode("ascii") + b"\n")
-    kept.flush()
-    source = Source(ROWS_LABEL, lambda: Window(kept, 0, kept.seek(0, io.SEEK_END)))
+    """Rows that are whole sessions, by way of JSON Lines."""
+
+    def records() -> Iterator[tuple[int, Mapping[str, Any]]]:
+        for number, row in enumerate(rows, start=1):
+            try:
+                yield number, plain_record(row)
+            except BadField as bad:
+                raise bad.at(ROWS_LABEL, number) from None
+
+    source = _lines_of(records(), ROWS_LABEL)
     label = options.name or ROWS_LABEL
     return SessionStream([_Recognised(source, sniff(source, options), label)], options, label)
+
+
+def _lines_of(records: Records, name: str) -> Source:
+    """JSON Lines in an unnamed temporary file, each record on the line of its number."""
+    kept = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the source
+    line = 1
+    for number, record in records:
+        kept.write(b"\n" * (number - line))
+        kept.write(json.dumps(record, default=_plain).encode("ascii") + b"\n")
+        line = max(line, number) + 1
+    kept.flush()
+    return Source(name, lambda: Window(kept, 0, kept.seek(0, io.SEEK_END)))
+
+
+def _read_records(context: Context, records: Records) -> Iterator[Session]:
+    """Sessions of a table with a record a row, in whatever format of JSON Lines the records are."""
+    source = _lines_of(records, context.source.name)
+    if context.notes.problems:
+        return
+    options = replace(context.options, format=None)
+    layout = sniff(source, options)
+    context.file.layout = layout
+    file = InputFile(source.name, layout)
+    inner = replace(context, source=source, options=options, file=file)
+    yield from registry().readers[layout].read(inner)
 
 
 def _plain(value: Any) -> Any:

@@ -76,7 +76,8 @@ class Export:
     messages
         Dotted paths at which a record may keep its messages, best first.
     fields
-        Field of a session (as in usi JSONL) -> dotted paths of a record, best first.
+        Field of a session (as in usi JSONL) -> dotted paths of a record, best first. An id that
+        may stand before several conversations is a ``conversation_id``.
     within
         Dotted paths at which an object that is not a record may hold a list of records.
     unfold
@@ -116,22 +117,19 @@ class Export:
 
     def read(self, context: Context) -> Iterator[Session]:
         """Sessions in the order of the file."""
-        names = Names(context)
         for row, value in usi_jsonl.records(context):
             found = list(self.records_in(value))
             if not found:
                 found = [("", record)] if (record := object_of(value, row, context)) else []
             for place, record in found:
                 session = context.build(
-                    lambda r=record, p=place, n=row: self._session(r, p, n, names, context),  # type: ignore[misc]
+                    lambda r=record, p=place, n=row: self._session(r, p, n, context),  # type: ignore[misc]
                     row,
                 )
                 if session is not None:
                     yield session
 
-    def _session(
-        self, record: Record, place: str, row: int, names: Names, context: Context
-    ) -> Session | None:
+    def _session(self, record: Record, place: str, row: int, context: Context) -> Session | None:
         prefix = f"{place}." if place else ""
         if self.unfold is not None:
             path, found = self.messages[0], self.unfold(record)
@@ -156,8 +154,7 @@ class Export:
         own["messages"] = (
             None if listed is None else list(kept_messages(listed, prefix + path, context))
         )
-        named = names.named(own)
-        return None if named is None else usi_jsonl.session_of(named, row, context)
+        return usi_jsonl.session_of(own, row, context)
 
 
 def object_of(value: Any, row: int, context: Context) -> Record | None:
@@ -178,36 +175,6 @@ def plain_field(name: str, value: Any, path: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise BadField(path, f"must be text or a whole number, not {kind(value)}")
     return str(value)
-
-
-@dataclass
-class Names:
-    """Ids of the sessions of a file: exports repeat theirs over runs, and hold some rows twice.
-
-    A session whose id and content were read before is left out and counted; one of the same id
-    and other content gets a number behind its id.
-    """
-
-    context: Context
-    _seen: dict[str, list[Any]] = field(default_factory=dict)
-
-    def named(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """The record with an id of its own, or ``None`` for a copy."""
-        own = record.get("id")
-        if own is None:
-            return record
-        said = [
-            (message.get("role"), message.get("content")) for message in record["messages"] or ()
-        ]
-        before = self._seen.setdefault(own, [])
-        if said in before:
-            self.context.leave_out("session: duplicate id")
-            return None
-        before.append(said)
-        if len(before) == 1:
-            return record
-        self.context.guess("session: its id stands before another conversation; numbered")
-        return {**record, "id": f"{own}-{len(before)}"}
 
 
 def listed_messages(found: Any, path: str) -> list[Any] | None:
@@ -316,7 +283,7 @@ DEEPEVAL = Export(
     ),
     _is_deepeval,
     ("turns",),
-    {"id": ("name",), "task_id": ("scenario",), "reward": ("success",)},
+    {"conversation_id": ("name",), "task_id": ("scenario",), "reward": ("success",)},
     within=(
         "conversational_test_cases", "conversationalTestCases", "conversational_goldens",
         "conversationalGoldens", "test_cases", "testCases", "goldens",
@@ -352,7 +319,7 @@ PROMPTFOO = Export(
     _is_promptfoo,
     ("response.metadata.messages", "metadata.messages"),
     {
-        "id": ("id",),
+        "conversation_id": ("id",),
         "task_id": ("vars.task_id", "testCase.metadata.task_id", "testCase.description", "testIdx"),
         "agent": ("provider.label", "provider.id"),
         "reward": ("success",),
@@ -380,7 +347,7 @@ AZURE = Export(
     _is_azure,
     ("conversation.messages", "inputs.conversation.messages"),
     {
-        "id": ("conversation.id", "conversation_id", "inputs.conversation_id"),
+        "conversation_id": ("conversation.id", "conversation_id", "inputs.conversation_id"),
         "task_id": ("task_id", "inputs.task_id"),
     },
     within=("rows",),

@@ -11,24 +11,32 @@ import csv
 import io
 import json
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 from usi.errors import InputError, unknown_name
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, survey_of
 from usi.loading.formats import wildchat
+from usi.loading.formats.cells import (
+    BINARY,
+    delimiter_of,
+    is_nested,
+    names_and_rows,
+    one_a_message,
+    records_of,
+    talk_columns,
+)
 from usi.loading.formats.openai_chat import ACTION, OTHER_ROLE, TALK
 from usi.loading.formats.usi_jsonl import session_of
 from usi.loading.messages import JOINED, SYNONYMS
-from usi.loading.notes import LoadNotes
+from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.reader import About, Target, carries
-from usi.loading.sample import Sample
-from usi.loading.source import EXPANDED_FREELY, MAX_RATIO
+from usi.loading.sample import LOOKED_AT, Sample
 from usi.loading.times import moment, stamp_of
 from usi.options import MEANINGS, check_map
 from usi.reading import decimal_number, parse_json, whole_number
@@ -82,8 +90,10 @@ def plain(name: str) -> str:
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def columns_of(names: Sequence[str], given: Mapping[str, str]) -> Columns | None:
-    """Columns of a table, or ``None`` where session, role or text are neither given nor told.
+def columns_of(
+    names: Sequence[str], given: Mapping[str, str], needed: Sequence[str] = NEEDED
+) -> Columns | None:
+    """Columns of a table, or ``None`` where one that is needed is neither given nor told.
 
     Raises
     ------
@@ -114,7 +124,7 @@ def columns_of(names: Sequence[str], given: Mapping[str, str]) -> Columns | None
         if found is not None:
             of[meaning] = found
             guessed.append(meaning)
-    if any(meaning not in of for meaning in NEEDED):
+    if any(meaning not in of for meaning in needed):
         return None
     order = of.get("order", "")
     if "time" not in of and plain(order) in USUAL["time"]:
@@ -340,24 +350,67 @@ def _json(cell: str, column: str) -> Any:
 
 
 NAME = "table"
+FILE = "file"
+"""Column that stands for the session where every file is one."""
 ABOUT = About(
-    holds="CSV or Parquet, one message a row, with columns for session, role and text (--map)",
+    holds="CSV, Parquet, Arrow or JSON Lines, one message a row, with columns for session, role "
+    "and text (--map); or one conversation a row, in any layout of JSON Lines; or one a file",
     carries=carries("agent", "task", "run", "outcome", "survey", "person"),
     lacks="tool calls, null content and metadata: a cell is text",
     follows="RFC 4180 (CSV), Apache Parquet",
 )
-_PARQUET = b"PAR1"
-_DELIMITERS = (",", ";", "\t", "|")
-MAX_ROWS_FREELY = 1_000_000
 
 
 def recognise(sample: Sample) -> bool:
-    """Parquet, or a header in which session, role and text are named or told by their names."""
-    if sample.head.startswith(_PARQUET):
+    """Parquet or Arrow; columns for session, role and text, or cells that hold conversations."""
+    if sample.head.startswith(BINARY):
         return True
-    return (
-        looks_like_table(sample) and columns_of(header_of(sample), sample.options.map) is not None
+    given = sample.options.map
+    if looks_like_table(sample):
+        return columns_of(header_of(sample), given) is not None or any(
+            is_nested(cell) for row in first_rows(sample) for cell in row
+        )
+    rows = [row for row in sample.records if isinstance(row, dict)]
+    if not rows or len(rows) < len(sample.records):
+        return False
+    talk = talk_columns(rows)
+    if not given:
+        return not talk and columns_of(_keys(rows), {}) is not None
+    return bool(given.keys() & set(NEEDED)) and (
+        _mapped_inside(rows, given) != "" or columns_of(_keys(rows), given) is not None
     )
+
+
+def _keys(rows: Iterable[Row]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def _mapped_inside(rows: Sequence[Row], given: Mapping[str, str]) -> str:
+    """Column of lists whose objects hold the columns that were named for role and text."""
+    wanted = {given[meaning] for meaning in ("role", "text") if meaning in given}
+    for row in rows:
+        for name, cell in row.items():
+            talk = cell if isinstance(cell, list) else None
+            if wanted and talk and isinstance(talk[0], Mapping) and wanted <= talk[0].keys():
+                return name
+    return ""
+
+
+def first_rows(sample: Sample) -> list[list[str]]:
+    """Cells of the first rows below the header, as far as they stand in the head of the file."""
+    text = sample.head.decode("utf-8", "replace")
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(sample.first_line))
+    try:
+        return list(islice(rows, 1, LOOKED_AT))
+    except csv.Error:
+        return []
+
+
+def is_one_conversation(sample: Sample) -> bool:
+    """Whether a table has columns for role and text and none for the session."""
+    if not looks_like_table(sample) or columns_of(header_of(sample), sample.options.map):
+        return False
+    return columns_of(header_of(sample), sample.options.map, ("role", "text")) is not None
 
 
 def looks_like_table(sample: Sample) -> bool:
@@ -381,11 +434,6 @@ def _split(line: str) -> list[str]:
         return []
 
 
-def delimiter_of(header: str) -> str:
-    """Comma, semicolon, tab or bar: whichever the header holds most."""
-    return max(_DELIMITERS, key=header.count)
-
-
 def unnamed_columns(sample: Sample) -> InputError:
     """The refusal of a table whose columns are not told by their names."""
     return _unnamed(header_of(sample), sample.source.name)
@@ -396,21 +444,58 @@ def _unnamed(names: Iterable[str], file: str) -> InputError:
     return InputError(
         "a table in which no columns for session, role and text are told by their names "
         f"(columns: {shown:.400}). If it holds transcripts with one message a row, name them: "
-        "--map session=COLUMN,role=COLUMN,text=COLUMN. Operational logs (case, activity, time) are "
-        "no transcripts",
+        "--map session=COLUMN,role=COLUMN,text=COLUMN; if every file is one conversation, give "
+        "the folder. Operational logs (case, activity, time) are no transcripts: usi logs",
         file=file,
     )
 
 
 def read(context: Context) -> Iterator[Session]:
     """Sessions in the order of their first rows; all rows of a file are held in memory."""
-    with context.source.open() as stream:
-        parquet = stream.read(len(_PARQUET)) == _PARQUET
-    names, rows = _parquet(context) if parquet else _csv(context)
-    if parquet and wildchat.has_columns(names):
+    if context.source.layout == NAME:
+        yield from _one_a_file(context)
+        return
+    names, rows = names_and_rows(context)
+    first = list(islice(rows, LOOKED_AT))
+    rows = chain(first, rows)
+    if wildchat.has_columns(names) and not any(
+        isinstance(row["conversation"], str) for _, row in first
+    ):
         yield from wildchat.sessions_of_rows(rows, context)
         return
+    shown = [row for _, row in first]
+    given = context.options.map
+    column = _mapped_inside(shown, given)
+    if column:
+        inside = _keys(message for row in shown for message in row.get(column) or ())
+        own = given.get("session") or next((n for n in names if plain(n) in USUAL["session"]), None)
+        own, rows = one_a_message(rows, column, own)
+        names = list(dict.fromkeys([own, *(n for n in names if n != column), *inside]))
+        columns = columns_of(names, {**given, "session": own})
+        if columns is not None:
+            yield from sessions_of_rows(rows, columns, context)
+            return
+    told = columns_of(names, given) is not None
+    nested = any(is_nested(cell) for row in shown for cell in row.values())
+    if nested and (talk_columns(shown) or not told) and not given:
+        yield from context.read_records(records_of(rows, context))
+        return
     yield from sessions_of_rows(rows, chosen(names, context), context)
+
+
+def _one_a_file(context: Context) -> Iterator[Session]:
+    """Tables without a column for the session, one conversation each, named by their files."""
+    for part in (context.source, *context.source.parts):
+        inner = replace(context, source=part, file=InputFile(part.name, NAME))
+        with context.open(None if part is context.source else part):
+            names, rows = names_and_rows(inner)
+            columns = columns_of([FILE, *names], {**context.options.map, "session": FILE})
+            if columns is None:
+                raise _unnamed(names, part.name)
+            own = part.filename.rpartition(".")[0] or part.filename
+            listed = ((number, {FILE: own, **row}) for number, row in rows)
+            yield from sessions_of_rows(listed, columns, inner)
+        context.guess("session: has no column for it; one file is taken for one session")
 
 
 def chosen(names: list[str], context: Context) -> Columns:
@@ -431,105 +516,6 @@ def chosen(names: list[str], context: Context) -> Columns:
     if rest:
         context.leave_out("field: column without a meaning here", len(rest))
     return columns
-
-
-def _csv(context: Context) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
-    with context.source.open() as stream:
-        line = stream.readline(context.options.max_record).removeprefix(b"\xef\xbb\xbf")
-    delimiter = delimiter_of(line.decode("utf-8", "replace"))
-    rows = _csv_rows(context, delimiter)
-    header = next(rows, None)
-    if header is None:
-        raise InputError("the table is empty", file=context.source.name)
-    names = header[1]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two columns are called {twice!r:.80}", file=context.source.name, row=1)
-
-    def named() -> Iterator[tuple[int, Mapping[str, Any]]]:
-        for line, cells in rows:
-            if len(cells) != len(names):
-                context.notes.add_problem(
-                    InputError(
-                        f"has {len(cells)} cells, the header has {len(names)}; is a quotation "
-                        "mark missing?",
-                        file=context.source.name,
-                        row=line,
-                    )
-                )
-                continue
-            yield line, dict(zip(names, cells, strict=True))
-
-    return names, named()
-
-
-def _csv_rows(context: Context, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank."""
-    name = context.source.name
-    csv.field_size_limit(min(context.options.max_record, sys.maxsize, 2**31 - 1))
-    with context.open() as stream:
-        lines = io.TextIOWrapper(stream.buffered, encoding="utf-8-sig", newline="")
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        try:
-            for cells in reader:
-                if cells:
-                    yield reader.line_num, cells
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"not UTF-8 ({error.reason}) after line {reader.line_num}; save the file as UTF-8",
-                file=name,
-            ) from None
-        except csv.Error as error:
-            raise InputError(
-                f"no well-formed CSV: {error}", file=name, row=reader.line_num
-            ) from None
-        finally:
-            lines.detach()
-
-
-def _parquet(context: Context) -> tuple[list[str], Iterator[tuple[int, Mapping[str, Any]]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    name = context.source.name
-    with context.open() as stream:
-        data = stream.read(-1)
-    try:
-        file = pq.ParquetFile(pa.BufferReader(data))
-        _check_size(file, len(data), name)
-        names = list(file.schema_arrow.names)
-    except (pa.ArrowException, OSError) as error:
-        first = (str(error).splitlines() or ["damaged"])[0]
-        raise InputError(f"can't be read as Parquet: {first:.200}", file=name) from None
-
-    def rows() -> Iterator[tuple[int, Mapping[str, Any]]]:
-        number = 0
-        try:
-            for batch in file.iter_batches(batch_size=4096):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield number, row
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            first = (str(error).splitlines() or ["damaged"])[0]
-            raise InputError(
-                f"can't be read as Parquet: {first:.200}", file=name, row=number + 1
-            ) from None
-
-    return names, rows()
-
-
-def _check_size(file: Any, stored: int, name: str) -> None:
-    """Refuse a file that claims more rows or bytes than a file of its size can honestly hold."""
-    meta = file.metadata
-    expanded = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-    if meta.num_rows > max(MAX_ROWS_FREELY, stored) or expanded > max(
-        EXPANDED_FREELY, MAX_RATIO * stored
-    ):
-        raise InputError(
-            f"refused: {meta.num_rows:,} rows in {stored:,} bytes, as archive bombs have. Convert "
-            "it yourself if you trust it",
-            file=name,
-        )
 
 
 CSV_COLUMNS: tuple[str, ...] = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args
@@ -30,8 +31,14 @@ _STATUSES = get_args(SessionStatus)
 _IDENTITY = ("id", "session_id", "task_id", "trial", "run", "batch", "domain", "simulator")
 _ENDING = ("reward", "outcome", "termination", "survey", "status", "status_reason", "keep")
 _OTHER = ("messages", "conversation", "layout", "participant", "agent", "error_tags", "metadata")
-_TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER))
-OWN_KEYS = _TAKEN - {"messages", "metadata", "id", "status"}
+CONVERSATION_IDS = (
+    "conversation_id", "conversationId", "conv_id", "dialogue_id", "dialog_id", "thread_id",
+    "chat_id", "prompt_id",
+)  # fmt: skip
+"""Keys that name a conversation in exports and data sets, where the record has no id of its own.
+They may stand before several conversations (runs of one prompt), which are numbered then."""
+_TAKEN = frozenset((*_IDENTITY, *_ENDING, *_OTHER, *CONVERSATION_IDS))
+OWN_KEYS = _TAKEN - {"messages", "metadata", "id", "status", *CONVERSATION_IDS}
 """Keys of a record that tell this format from chat exports."""
 ITEMS = frozenset(
     ("message", "function_call", "function_call_output", "reasoning", "item_reference")
@@ -135,6 +142,7 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
     task_id = text_id(holder("task_id"), "task_id")
     trial = text_id(holder("trial", "run"), "trial", "run")
     own = text_id(holder("session_id", "id"), "session_id", "id") or None
+    shared = None if own else text_id(record, *CONVERSATION_IDS) or None
     batch = _batch(holder("batch").get("batch"))
     meta = dict(metadata) if metadata else {}
     if not _TAKEN.issuperset(record):
@@ -142,6 +150,10 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
     simulator = text(record, "simulator")
     if simulator is None or context.options.name:
         simulator = context.label
+    if shared is not None:
+        own = numbered(shared, (simulator, trial, batch), found, context)
+        if own is None:
+            return None
     key, why = _duplicate_key(own, domain, task_id, trial, batch, row)
     if not context.is_new((simulator, *key), why):
         return None
@@ -171,6 +183,31 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
         row=row,
         meta=meta,
     )
+
+
+def numbered(own: str, apart: tuple[Any, ...], said: Any, context: Context) -> str | None:
+    """An id for a session whose own may stand before several; ``None`` for a copy, counted.
+
+    Parameters
+    ----------
+    own
+        The id that it has.
+    apart
+        What tells sessions of one id apart.
+    said
+        Its messages: with the same id, the same messages are a copy, and others another session.
+    """
+    content = hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).digest()
+    if not context.is_new(("copy", own, *apart, content), "session: duplicate id"):
+        return None
+    number, name = 1, own
+    while ("name", name, *apart) in context.seen:
+        number += 1
+        name = f"{own}-{number}"
+    context.seen.add(("name", name, *apart))
+    if number > 1:
+        context.guess("session: its id stands before another conversation; numbered")
+    return name
 
 
 def _tags(tags: Any) -> tuple[str, ...] | None:
