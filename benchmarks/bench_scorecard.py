@@ -49,6 +49,31 @@ def once(human: Path, simulator: Path, surveys: Path, profile: str) -> dict[str,
     return seconds
 
 
+def four_simulators(folder: Path) -> dict[str, float]:
+    """CPU seconds of each stage: 495 people against four simulators of 495 sessions, robust."""
+    from usi.phantom import build_phantom
+    from usi.pipeline import score_with_tables
+
+    names = ["polite", "collapsed", "off-topic", "mild"]
+    files = build_phantom(folder, seed=7, simulators=names)
+    seconds: dict[str, float] = {}
+    now, at = "start", time.process_time()
+
+    def stage(text: str) -> None:
+        nonlocal now, at
+        seconds[now] = seconds.get(now, 0.0) + time.process_time() - at
+        now, at = text, time.process_time()
+
+    score_with_tables(
+        [files.simulators[name] for name in names],
+        str(files.human / "sessions.jsonl"),
+        profile="robust",
+        stage=stage,
+    )
+    stage("end")
+    return seconds
+
+
 def main() -> None:
     """Print the phases of each profile, medians over rounds."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -80,6 +105,10 @@ def main() -> None:
                 f"scorecard {profile}: {total:.2f} s the first time, limit {LIMIT:.0f} s, "
                 f"{total / LIMIT:.2f}x of it"
             )
+    with tempfile.TemporaryDirectory() as folder:
+        print("\n495 people against 4 x 495 sessions, profile robust (CPU seconds by stage)")
+        for name, seconds in four_simulators(Path(folder)).items():
+            print(f"{seconds:>8.2f}  {name}")
 
 
 if __name__ == "__main__":
