@@ -12,6 +12,7 @@ from usi.cli.flags import Flag, made_flags
 from usi.cli.settings import TABLES, keys_of
 from usi.cli.verbs import VERBS
 from usi.options import (
+    LOG_KEYS,
     MAX_RECORD,
     BootstrapOptions,
     CallOptions,
@@ -48,6 +49,15 @@ go over it. `[gate]` holds criteria as [a criteria file](gate.md) does.
 """
 
 
+LOGS = """## Log configurations
+
+A file of its own (`usi score --log-config FILE.toml`, `usi logs ... --config FILE.toml`);
+`usi logs suggest FILES` drafts one. A key `read.epoch` is `epoch` in the table `[read]`.
+
+| key | meaning |
+|---|---|"""
+
+
 def settings() -> str:
     """The page of the settings."""
     lines = [HEAD]
@@ -56,6 +66,7 @@ def settings() -> str:
         for name, (group, about) in keys_of(table).items():
             lines.append(_row(f"`{name}`", group, name, about))
         lines.append("")
+    lines += [LOGS, *(f"| `{key}` | {text} |" for key, text in LOG_KEYS.items())]
     return "\n".join(lines).rstrip() + "\n"
 
 

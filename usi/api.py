@@ -390,6 +390,9 @@ def score(
     preset: str | None = None,
     log_config: str | None = None,
     timezone: str | None = None,
+    case: str | None = None,
+    activity: str | None = None,
+    time: str | None = None,
     no_classes: bool = False,
     horizon: float | None = None,
     standardise: bool = True,
@@ -451,11 +454,21 @@ def score(
     language
         Language of sessions that declare none, such as de.
     preset
-        Both sides are logs of this system: servicenow, uci-incident, bpic2013.
+        Both sides are logs of this system: bpic2013, github-issues, jira, servicenow, uci-incident,
+        zendesk.
     log_config
         Both sides are logs read by this file (usi logs suggest drafts one).
     timezone
         Zone of times that carry none.
+    case
+        Column of the case id. In place of what the preset or configuration says, or of the usual
+        names.
+    activity
+        Column of the activity. In place of what the preset or configuration says, or of the usual
+        names.
+    time
+        Column of the time. In place of what the preset or configuration says, or of the usual
+        names.
     no_classes
         Logs without a class map: waiting, outcome not assessed.
     horizon

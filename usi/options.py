@@ -476,13 +476,76 @@ class RobustOptions:
             raise UsageError("--seed needs a number of 0 or more")
 
 
+_INSTEAD = "In place of what the preset or configuration says, or of the usual names."
+LOG_PRESETS = ("bpic2013", "github-issues", "jira", "servicenow", "uci-incident", "zendesk")
+"""Configurations of logs that are shipped."""
+
+
+LOG_KEYS: dict[str, str] = {
+    "preset": "A shipped configuration on which this one stands; its own tables go over it.",
+    "name": "Name of the configuration, for signatures.",
+    "version": "Its version, for signatures.",
+    "title": "What it reads, in a line.",
+    "source": "Where its columns and classes come from.",
+    "read.delimiter": "Of CSV; without it the header tells.",
+    "read.quote": "Quotation mark of CSV; an empty text: none.",
+    "read.encoding": "Of CSV, such as cp1252; without it UTF-8, or what a byte order mark says.",
+    "read.timezone": "Zone of times that carry none, and clock of the calendar (`--timezone`).",
+    "read.date_order": "`day-first` or `month-first`, for dates such as 3/4/2026.",
+    "read.epoch": "`s`, `ms` or `us`: the unit of times that are numbers.",
+    "read.timestamp_pattern": "A strptime pattern; or a table of one for `human` and one for "
+    "`simulated`.",
+    "read.missing": "Cells that mean that there is no value, a list.",
+    "read.rows": "`event`: a blank cell keeps the value of its field; `update`: a row is the whole "
+    "ticket after an update.",
+    "read.object_type": "Of OCEL: the objects that are cases.",
+    "columns.case_id": "The case (`--case`). Every column is a name, a list of names of which the "
+    "first that is there counts, or a table with `names`, `pattern` and `default`.",
+    "columns.activity": "What happened (`--activity`).",
+    "columns.timestamp": "When (`--time`).",
+    "columns.resource": "Who worked on it.",
+    "columns.group": "The group of the one who worked on it.",
+    "columns.level": "The line of support.",
+    "columns.site": "The organisation or place.",
+    "columns.priority": "Priority.",
+    "columns.impact": "Impact.",
+    "columns.category": "Category.",
+    "columns.requester": "Who reported it.",
+    "columns.actor": "Who made the event: a person, or a kind (requester, agent, system).",
+    "columns.csat": "Satisfaction.",
+    "columns.start": "When the event began.",
+    "columns.due_at": "When the case is due.",
+    "columns.resolved_at": "When it was resolved.",
+    "columns.reopen_flag": "Whether it was reopened: true or false.",
+    "columns.sla_met": "Whether the agreed time was kept: true or false.",
+    "columns.synthetic": "Whether the row is made up: true or false.",
+    "events.ACTIVITY": "Of tables with a row a case: the columns that may hold its time. Used "
+    "where a file has two or more of them.",
+    "fields.tracked": "Columns whose changes are followed.",
+    "fields.required": "Columns that a complete ticket has.",
+    "classes.ACTIVITY": "`work`, `queue`, `wait_user`, `wait_other`, `resolved`, `closed` or "
+    "`cancelled`.",
+    "features.missing_group": "`drop`: a blank group is left out; `value`: a group of its own.",
+    "features.ping_pong_field": "`group`, `resource`, `site`, `level` or `activity`.",
+    "features.ping_pong_pattern": "`aba`, `abab` or `revisit`.",
+    "features.clock": "`elapsed` or `business` (needs `[calendar]`).",
+    "features.horizon": "Hours that are looked at of every case (`--horizon`).",
+    "features.duplicates": "`keep` or `drop` events that repeat another one.",
+    "features.level_order": "Values of the level from lowest to highest, a list.",
+    "features.priority_order": "Values of the priority from lowest to highest, a list.",
+    "features.reclassified": "Tracked columns whose change is a reclassification, a list.",
+    "features.requester_actors": "Values of `actor` that mean the requester, a list.",
+}
+"""Keys of a log configuration (``--log-config``, ``--config``), and what each means."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class LogOptions:
     """How two operational logs are read and compared (profile ``log``)."""
 
     preset: str | None = option(
         None,
-        "Both sides are logs of this system: servicenow, uci-incident, bpic2013.",
+        f"Both sides are logs of this system: {', '.join(LOG_PRESETS)}.",
         panel=LOGS,
         metavar="NAME",
     )
@@ -495,6 +558,15 @@ class LogOptions:
     )
     timezone: str | None = option(
         None, "Zone of times that carry none.", panel=LOGS, metavar="ZONE"
+    )
+    case: str | None = option(
+        None, "Column of the case id.", panel=LOGS, metavar="COLUMN", more=_INSTEAD, key=False
+    )
+    activity: str | None = option(
+        None, "Column of the activity.", panel=LOGS, metavar="COLUMN", more=_INSTEAD, key=False
+    )
+    time: str | None = option(
+        None, "Column of the time.", panel=LOGS, metavar="COLUMN", more=_INSTEAD, key=False
     )
     no_classes: bool = option(
         False, "Logs without a class map: waiting, outcome not assessed.", panel=LOGS
@@ -520,7 +592,10 @@ class LogOptions:
     @property
     def of_logs(self) -> bool:
         """Whether anything is said that only logs know."""
-        said = (self.preset, self.log_config, self.timezone, self.horizon)
+        said = (
+            self.preset, self.log_config, self.timezone, self.horizon, self.case, self.activity,
+            self.time,
+        )  # fmt: skip
         return self.no_classes or not self.standardise or any(value is not None for value in said)
 
     def __post_init__(self) -> None:
@@ -1293,7 +1368,7 @@ class LogFileOptions:
 
     config: str | None = option(
         None,
-        "A preset (servicenow, uci-incident, bpic2013) or a configuration file.",
+        f"A preset ({', '.join(LOG_PRESETS)}) or a configuration file.",
         metavar="PRESET|FILE.toml",
         flags=("--config", "-c"),
     )
@@ -1302,9 +1377,33 @@ class LogFileOptions:
         "Zone of times that carry none, and of the calendar, such as Europe/Paris.",
         metavar="ZONE",
     )
+    case: str | None = option(
+        None, "Column of the case id.", metavar="COLUMN", more=_INSTEAD, key=False
+    )
+    activity: str | None = option(
+        None, "Column of the activity.", metavar="COLUMN", more=_INSTEAD, key=False
+    )
+    time: str | None = option(
+        None, "Column of the time.", metavar="COLUMN", more=_INSTEAD, key=False
+    )
     no_classes: bool = option(
         False, "Go on without a class map: waiting, reopening, outcome stay undefined."
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogsSuggestOptions:
+    """Options of ``usi logs suggest``."""
+
+    object_type: str | None = option(
+        None,
+        "OCEL: the objects that are cases.",
+        metavar="TYPE",
+        more="Without it the draft lists the types, and takes the only one where there is one.",
+    )
+    case: str | None = option(None, "Column of the case id.", metavar="COLUMN")
+    activity: str | None = option(None, "Column of the activity.", metavar="COLUMN")
+    time: str | None = option(None, "Column of the time.", metavar="COLUMN")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,6 +56,15 @@ def at(*parts):
          at(2016, 4, 3, 9, 5, 7)),
         ("3/4/2016 9:05:00 PM", LogFormat(timezone="UTC", date_order="month-first"),
          at(2016, 3, 4, 21, 5)),
+        ("22/Jun/26 8:42 AM", LogFormat(timezone="UTC"), at(2026, 6, 22, 8, 42)),
+        ("22/Jun/26 08:42 PM", LogFormat(timezone="UTC"), at(2026, 6, 22, 20, 42)),
+        ("22-Jun-2026 08:42", LogFormat(timezone="UTC"), at(2026, 6, 22, 8, 42)),
+        ("22 June 2026 08:42:07", LogFormat(timezone="UTC"), at(2026, 6, 22, 8, 42, 7)),
+        ("22.Jun.26 08:42", LogFormat(timezone="UTC"), at(2026, 6, 22, 8, 42)),
+        ('"Jun 22, 2026 8:42 AM"', LogFormat(timezone="UTC"), at(2026, 6, 22, 8, 42)),
+        ('"June 2, 2026"', LogFormat(timezone="UTC"), at(2026, 6, 2)),
+        ("22/06/26 08:42", LogFormat(timezone="UTC", date_order="day-first"),
+         at(2026, 6, 22, 8, 42)),
         ("1456793211", LogFormat(epoch="s"), at(2016, 3, 1, 0, 46, 51)),
         ("1456793211500", LogFormat(epoch="ms"), at(2016, 3, 1, 0, 46, 51, 500000)),
         ("1 Mar 2016 00h46", LogFormat(timezone="UTC", timestamp_pattern="%d %b %Y %Hh%M"),
@@ -94,7 +103,7 @@ def test_dates_that_can_be_read_in_two_ways_are_refused(tmp_path):
 
 def test_day_first_refuses_the_other_order_by_row(tmp_path):
     text = "case_id,activity,timestamp\n1,a,29/2/2016 01:16\n1,b,2/29/2016 01:16\n"
-    with pytest.raises(InputError, match="row 3, field timestamp: '2/29/2016 01:16' is no time"):
+    with pytest.raises(InputError, match="row 3, field timestamp: '2/29/2016 01:16' is not a time"):
         times(write(tmp_path, text), LogFormat(timezone="UTC", date_order="day-first"))
 
 
@@ -107,17 +116,17 @@ def test_day_first_refuses_the_other_order_by_row(tmp_path):
         ("activity,timestamp\na,2016-03-01\n", "no column for the case id.*activity, timestamp"),
         ("case_id,activity,timestamp,activity\n1,a,2016-03-01,b\n",
          "row 1: the header names 'activity' more than once"),
-        ("case_id,activity,timestamp\n1,a,2016-03-01\n1,b,soon\n", "row 3.*'soon' is no time"),
+        ("case_id,activity,timestamp\n1,a,2016-03-01\n1,b,soon\n", "row 3.*'soon' is not a time"),
         ("case_id,activity,timestamp\n1,a,2016-03-01\n,b,2016-03-01\n",
          "row 3, field case_id: there is no case id"),
         ("case_id,activity,timestamp\n1,a,2016-03-01 10:00\n1,b,2016-03-01 10:00:00+01:00\n",
          "row 3.*mixed zones: the time of row 3 has one, that of row 2 has none"),
         ("case_id,activity,timestamp\n1,a,2016-03-01\n1,b\n",
          "row 3: has 2 cells, the header has 3"),
-        ("case_id,activity,timestamp\n1,a,1456793211\n", "is no time"),
+        ("case_id,activity,timestamp\n1,a,1456793211\n", "is not a time"),
         ("case_id,activity,timestamp\n", "holds no event"),
         ("", "the file is empty"),
-        ("case_id,activity,timestamp\n1,a,0016-03-01\n", "is no time"),
+        ("case_id,activity,timestamp\n1,a,0016-03-01\n", "is not a time"),
     ],
 )  # fmt: skip
 def test_broken_logs_get_one_clear_message(tmp_path, text, message):
@@ -294,7 +303,9 @@ def test_order_is_by_time_then_file_and_spilling_changes_nothing(tmp_path):
 
 
 def test_presets_load():
-    assert preset_names() == ("bpic2013", "servicenow", "uci-incident")
+    assert preset_names() == (
+        "bpic2013", "github-issues", "jira", "servicenow", "uci-incident", "zendesk",
+    )  # fmt: skip
     for name in preset_names():
         assert load_config(name).classes
 

@@ -12,7 +12,13 @@ from usi.cli.console import note, out, printed, working
 from usi.cli.flags import flags, without
 from usi.cli.guard import guarded
 from usi.cli.verbs import reflow
-from usi.options import Delivery, LogFileOptions, LogsFeaturesOptions, LogsJointOptions
+from usi.options import (
+    Delivery,
+    LogFileOptions,
+    LogsFeaturesOptions,
+    LogsJointOptions,
+    LogsSuggestOptions,
+)
 
 if TYPE_CHECKING:
     from usi.logs import LogConfig, LogNotes
@@ -21,9 +27,9 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 _HELP = """Read operational logs: draft a configuration, validate, features by case, joint report.
 
-A log is CSV, Parquet, XES or OCEL 2.0 JSON; its configuration (TOML, or a preset: servicenow,
-uci-incident, bpic2013) says which column is what and which activity is work, queue, wait_user,
-wait_other, resolved, closed or cancelled.
+A log is CSV, Parquet, XES or OCEL 2.0; its configuration (TOML, or a preset: servicenow, jira,
+zendesk, github-issues, uci-incident, bpic2013) says which column is what and which activity is
+work, queue, wait_user, wait_other, resolved, closed or cancelled.
 
 \b
 Examples:
@@ -54,6 +60,7 @@ app = typer.Typer(
 @flags
 def suggest(
     files: Logs,
+    own: LogsSuggestOptions,
     delivery: Annotated[Delivery, without("print", "exit_zero")],
 ) -> None:
     """Write a first draft of a log's configuration, for a person to correct.
@@ -71,7 +78,11 @@ def suggest(
         delivery.output, known=(".toml",), force=delivery.force, inputs=sources(files)
     )
     with working("reading ...", quiet=delivery.quiet):
-        draft = draft_of(list(files))
+        draft = draft_of(
+            list(files),
+            object_type=own.object_type,
+            columns={"case_id": own.case, "activity": own.activity, "timestamp": own.time},
+        )
     report_files.write_all({path: report_files.raw(draft.text.encode()) for path in forms})
     if not forms:
         out(draft.text)
@@ -100,7 +111,7 @@ def validate(
     found: LogNotes | None = None
     try:
         with working("reading ...", quiet=delivery.quiet):
-            run = _run(files, own.config, own.timezone, "human", None, own.no_classes)
+            run = _run(files, own, "human", None)
             for _ in run.blocks():
                 pass
         found = run.notes
@@ -146,9 +157,7 @@ def features(
         tempfile.TemporaryDirectory(prefix="usi-log-") as folder,
         working("reading ...", quiet=delivery.quiet),
     ):
-        run = _run(
-            files, own.config, own.timezone, whose, own.name, own.no_classes, horizon=own.horizon
-        )
+        run = _run(files, own, whose, own.name, horizon=own.horizon)
         kept = Path(folder, "cases.sessions.parquet")
         rows = write_stream(
             run.blocks(), kept, profile="log", synthetic=run.notes.synthetic, settings=run.settings
@@ -252,18 +261,12 @@ def _values(kept: Path, write: Any) -> Any:
 
 
 def _run(
-    files: list[str],
-    config: str | None,
-    timezone: str | None,
-    side: Any,
-    name: str | None,
-    no_classes: bool,
-    **changes: Any,
+    files: list[str], own: LogFileOptions, side: Any, name: str | None, **changes: Any
 ) -> LogRun:
     from usi.logs.extract import run_log
     from usi.logs.feature_options import options_of
 
-    chosen = _config(config, timezone, no_classes)
+    chosen = _config(own)
     given = {key: value for key, value in changes.items() if value is not None}
     return run_log(
         list(files),
@@ -271,25 +274,25 @@ def _run(
         side=side,
         name=name,
         options=options_of(chosen, **given),
-        without_classes=no_classes,
+        without_classes=own.no_classes,
     )
 
 
-def _config(config: str | None, timezone: str | None, no_classes: bool) -> LogConfig:
-    from dataclasses import replace
-
+def _config(own: LogFileOptions) -> LogConfig:
     from usi.errors import UsageError
     from usi.logs import LogConfig, LogFormat, load_config, preset_names
+    from usi.logs.config import with_columns
 
-    if config is None and not no_classes:
+    if own.config is None and not own.no_classes:
         raise UsageError(
             f"--config is missing: a preset ({', '.join(preset_names())}) or a file; "
             "usi logs suggest FILES -o my.toml writes a draft of one. --no-classes goes on without"
         )
-    chosen = LogConfig("none", "1", LogFormat()) if config is None else load_config(config)
-    if timezone is None:
-        return chosen
-    return replace(chosen, layout=replace(chosen.layout, timezone=timezone))
+    none = LogConfig("none", "1", LogFormat())
+    chosen = none if own.config is None else load_config(own.config)
+    return with_columns(
+        chosen, case=own.case, activity=own.activity, time=own.time, timezone=own.timezone
+    )
 
 
 def _text(notes: LogNotes) -> str:

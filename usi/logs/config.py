@@ -10,7 +10,7 @@ import codecs
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,12 +21,12 @@ from usi.logs.tables import ROLES, Column, LogFormat
 from usi.logs.times import check_zone
 from usi.reading import naming, read_toml
 
-_TABLES = ("read", "columns", "fields", "classes", "features", "calendar")
+_TABLES = ("read", "columns", "events", "fields", "classes", "features", "calendar")
 _TOP = ("name", "version", "title", "source", "preset", *_TABLES)
 _READ = tuple(
     item.name
     for item in fields(LogFormat)
-    if item.name not in ("columns", "name", "tracked", "required")
+    if item.name not in ("columns", "name", "tracked", "required", "events")
 )
 _CHOICES = {
     "date_order": ("day-first", "month-first"),
@@ -51,6 +51,8 @@ class LogConfig:
         The tables as written; `usi.logs.feature_options` reads them.
     file
         The preset or file, for messages.
+    patterns
+        Side -> pattern of its times, where the sides have one each.
     """
 
     name: str
@@ -60,6 +62,12 @@ class LogConfig:
     features: Mapping[str, Any] = field(default_factory=dict)
     calendar: Mapping[str, Any] | None = None
     file: str = ""
+    patterns: Mapping[str, str] = field(default_factory=dict)
+
+    def layout_of(self, side: str) -> LogFormat:
+        """How files of one side are read: people's and simulated logs may write times apart."""
+        own = self.patterns.get(side)
+        return self.layout if own is None else replace(self.layout, timestamp_pattern=own)
 
     @property
     def tag(self) -> str:
@@ -76,6 +84,7 @@ class LogConfig:
                 own.rows,
                 own.timezone,
                 sorted((self.classes or {}).items()),
+                *([sorted(own.events)] if own.events else []),
             )
         )
         return f"{self.name}@{self.version}#{hashlib.sha256(content.encode()).hexdigest()[:4]}"
@@ -87,6 +96,26 @@ def preset_names() -> tuple[str, ...]:
     folder = files("usi.logs").joinpath("presets")
     names = [path.name for path in folder.iterdir() if path.name.endswith(".toml")]
     return tuple(sorted(name.removesuffix(".toml") for name in names))
+
+
+def with_columns(
+    config: LogConfig,
+    *,
+    case: str | None = None,
+    activity: str | None = None,
+    time: str | None = None,
+    timezone: str | None = None,
+) -> LogConfig:
+    """A configuration with columns and a zone that were named in place of its own."""
+    layout = config.layout
+    named = {"case_id": case, "activity": activity, "timestamp": time}
+    given = {role: Column((name,)) for role, name in named.items() if name is not None}
+    if given:
+        events = {} if {"activity", "timestamp"} & given.keys() else layout.events
+        layout = replace(layout, columns={**layout.columns, **given}, events=events)
+    if timezone is not None:
+        layout = replace(layout, timezone=timezone)
+    return replace(config, layout=layout)
 
 
 def load_config(which: str | Path) -> LogConfig:
@@ -140,6 +169,9 @@ def _parsed(table: Mapping[str, Any], file: str) -> LogConfig:
     _check_names(table, file)
     name = str(table.get("name") or Path(file).name.removesuffix(".toml"))
     read = dict(table.get("read", {}))
+    patterns: dict[str, str] = {}
+    if isinstance(read.get("timestamp_pattern"), Mapping):
+        patterns = _patterns(read.pop("timestamp_pattern"), file)
     for key, value in read.items():
         _check_read(key, value, file)
     read["missing"] = _strings(read.get("missing", []), file, "read.missing")
@@ -152,6 +184,7 @@ def _parsed(table: Mapping[str, Any], file: str) -> LogConfig:
         name=name,
         tracked=_strings(tracked.get("tracked", []), file, "fields.tracked"),
         required=_strings(tracked.get("required", []), file, "fields.required"),
+        events=_events(table.get("events", {}), file),
         **read,
     )
     classes = table.get("classes")
@@ -165,7 +198,24 @@ def _parsed(table: Mapping[str, Any], file: str) -> LogConfig:
         features=table.get("features", {}),
         calendar=table.get("calendar"),
         file=file,
+        patterns=patterns,
     )
+
+
+def _patterns(table: Mapping[str, Any], file: str) -> dict[str, str]:
+    for side, value in table.items():
+        if side not in ("human", "simulated"):
+            raise unknown_name("side under read.timestamp_pattern", side, ("human", "simulated"))
+        _check_read("timestamp_pattern", value, file)
+    return dict(table)
+
+
+def _events(table: Mapping[str, Any], file: str) -> dict[str, tuple[str, ...]]:
+    """Activities of a table with a row a case, each with the columns that may hold its time."""
+    return {
+        activity: _strings([names] if isinstance(names, str) else names, file, f"events.{activity}")
+        for activity, names in table.items()
+    }
 
 
 def _check_names(table: Mapping[str, Any], file: str) -> None:

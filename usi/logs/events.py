@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
@@ -26,13 +26,15 @@ from usi.logs.tables import (
     LogFormat,
     role_type,
 )
-from usi.logs.times import Times, check_zone, parse_times
+from usi.logs.times import TRIED, Times, check_zone, parse_times
 from usi.reading import each, reading
 
 Paths = Sequence[str | Path] | str | Path
 _TRUE = ("true", "1", "yes", "y", "t")
 _FALSE = ("false", "0", "no", "n", "f")
 _HEAD = 65_536
+EVENT, EVENT_TIME, ROW = "usi:event", "usi:time", "usi:row"
+"""Columns that are made where a row is a case: what happened, when, and in which row."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,14 @@ class _Planned:
     source: Source
     kind: str
     chosen: dict[str, tuple[str, ...]]
+    events: dict[str, str] = field(default_factory=dict)
+    """Of a table with a row a case: activity -> column of its time."""
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for names in self.chosen.values() for name in names))
+        names = [name for names in self.chosen.values() for name in names]
+        own = (name for name in names if name not in (EVENT, EVENT_TIME))
+        return tuple(dict.fromkeys((*own, *self.events.values())))
 
 
 class EventStream:
@@ -188,7 +194,11 @@ def _plan(source: Source, layout: LogFormat) -> _Planned:
             found = _find(names, declared, COMMON_NAMES[role])
             if found is not None:
                 chosen[role] = (found,)
+    events: dict[str, str] = {}
     if names is not None:
+        events = _events_of(names, layout)
+        if events:
+            chosen |= {"activity": (EVENT,), "timestamp": (EVENT_TIME,)}
         missing = [role for role in REQUIRED_ROLES if role not in chosen]
         if missing:
             _refuse(source, missing, names, layout)
@@ -196,7 +206,36 @@ def _plan(source: Source, layout: LogFormat) -> _Planned:
         chosen |= {FIELD + name: (name,) for name in layout.fields if name not in lacking}
     else:
         chosen |= {FIELD + name: (name,) for name in layout.fields}
-    return _Planned(source, kind, chosen)
+    planned = _Planned(source, kind, chosen, events)
+    if names is not None:
+        tables.check_twins(names, planned.wanted, source)
+    return planned
+
+
+def _events_of(names: Sequence[str], layout: LogFormat) -> dict[str, str]:
+    """Activities of a table with a row a case, where it has times of two or more."""
+    found = {
+        activity: next((name for name in columns if name in names), None)
+        for activity, columns in layout.events.items()
+    }
+    present = {activity: name for activity, name in found.items() if name is not None}
+    return present if len(present) > 1 else {}
+
+
+def _exploded(block: tables.Block, events: Mapping[str, str]) -> tables.Block:
+    """Rows of cases as rows of events, one for each time that a case has."""
+    raw, rows = block
+    numbered = raw.with_columns(rows.alias(ROW))
+    kinds = {raw.schema[column] for column in events.values()}
+    kind = kinds.pop() if len(kinds) == 1 else pl.String()
+    parts = [
+        numbered.filter(pl.col(column).is_not_null()).with_columns(
+            pl.lit(activity).alias(EVENT), pl.col(column).cast(kind).alias(EVENT_TIME)
+        )
+        for activity, column in events.items()
+    ]
+    whole = pl.concat(parts).sort(ROW, maintain_order=True)
+    return whole.drop(ROW), whole[ROW]
 
 
 def _find(names: Sequence[str], declared: Column | None, common: Sequence[str]) -> str | None:
@@ -212,12 +251,23 @@ def _refuse(source: Source, missing: list[str], names: Sequence[str], layout: Lo
     raise InputError(
         f"has no column for the {' and the '.join(words[role] for role in missing)}"
         + (f" (declared: {', '.join(tried)})" if tried else "")
-        + f". Its columns: {', '.join(names[:40])}. Say which it is under [columns]",
+        + f". Its columns: {', '.join(names[:40])}. Say which it is: "
+        + " ".join(f"{_FLAG[role]} COLUMN" for role in missing)
+        + " on the command line, or "
+        + ", ".join(f'{role} = "COLUMN"' for role in missing)
+        + " under [columns]",
         file=source.name,
     )
 
 
 def _blocks(
+    planned: _Planned, layout: LogFormat, notes: LogNotes, file: InputFile
+) -> Iterator[tables.Block]:
+    blocks = _read_blocks(planned, layout, notes, file)
+    return (_exploded(block, planned.events) for block in blocks) if planned.events else blocks
+
+
+def _read_blocks(
     planned: _Planned, layout: LogFormat, notes: LogNotes, file: InputFile
 ) -> Iterator[tables.Block]:
     source, wanted = planned.source, planned.wanted
@@ -290,25 +340,28 @@ class _Cells:
         if times.two_ways:
             raise InputError(
                 "dates such as 3/4/2016 can be read in two ways: declare date_order "
-                "(day-first or month-first)",
+                "(day-first or month-first) under [read]",
                 file=file,
                 field=name,
             )
         if cells.dtype.is_numeric() and self._layout.epoch is None:
             raise InputError(
-                "times are numbers: declare epoch (s, ms or us)", file=file, field=name
+                "times are numbers: declare epoch (s, ms or us) under [read]", file=file, field=name
             )
         self._mixed(times, rows, name)
         if times.undeclared:
             raise InputError(
-                "times have no zone, and none is declared: say timezone, such as Europe/Paris "
-                "(UTC takes the clock as it stands)",
+                "times have no zone, and none is declared: say --timezone, or timezone under "
+                "[read], such as Europe/Paris (UTC takes the clock as it stands)",
                 file=file,
                 field=name,
             )
         self._notes.clock_gaps += times.gaps
         self._notes.clock_repeats += times.repeats
-        self._problems(times.bad, rows, cells, name, "is no time")
+        self._problems(times.bad, rows, cells, name, _NO_TIME.format(self._tried()))
+
+    def _tried(self) -> str:
+        return self._layout.timestamp_pattern or TRIED
 
     def _mixed(self, times: Times, rows: pl.Series, name: str) -> None:
         """Zones must be given by all times of a file or by none."""
@@ -331,6 +384,8 @@ class _Cells:
                 )
 
 
+_NO_TIME = "is not a time (tried: {})"
+_FLAG = {"case_id": "--case", "activity": "--activity", "timestamp": "--time"}
 _WHAT = {"case_id": "case id", "activity": "activity", "timestamp": "time"}
 
 

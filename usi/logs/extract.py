@@ -565,6 +565,8 @@ def run_log(
             "usi logs suggest writes a draft; --no-classes goes on without L3, reopenings and "
             "outcome"
         )
-    stream = log if isinstance(log, EventStream) else open_log(log, config.layout, name=name)
+    stream = (
+        log if isinstance(log, EventStream) else open_log(log, config.layout_of(side), name=name)
+    )
     store = CaseStore(stream, check=None if classes is None else classes.check)
     return LogRun(store, classes, options or options_of(config), side, config.tag, watch, digest)

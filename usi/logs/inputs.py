@@ -14,6 +14,7 @@ from usi.errors import UsageError
 from usi.extraction.table import SessionTable
 from usi.loading.labels import simulator_label
 from usi.logs import LogConfig, LogFormat, LogNotes, load_config, preset_names
+from usi.logs.config import with_columns
 from usi.logs.distances import Traces, TraceSample
 from usi.logs.extract import run_log
 from usi.logs.feature_options import options_of
@@ -82,9 +83,9 @@ def config_of(own: LogOptions) -> LogConfig:
         chosen = LogConfig("none", "1", LogFormat())
     else:
         chosen = load_config(own.config)
-    if own.timezone is None:
-        return chosen
-    return replace(chosen, layout=replace(chosen.layout, timezone=own.timezone))
+    return with_columns(
+        chosen, case=own.case, activity=own.activity, time=own.time, timezone=own.timezone
+    )
 
 
 def read_sides(

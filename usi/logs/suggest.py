@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import polars as pl
 
-from usi.errors import InputError
+from usi.errors import InputError, unknown_name
 from usi.loading.notes import InputFile
 from usi.loading.paths import expand
 from usi.loading.source import Source
@@ -70,7 +70,13 @@ def guess_class(activity: str) -> str:
     return next((name for name, words in _GUESSES if re.search(words, low)), "work")
 
 
-def suggest(paths: Sequence[str | Path] | str | Path, *, blocks: int | None = None) -> Draft:
+def suggest(
+    paths: Sequence[str | Path] | str | Path,
+    *,
+    blocks: int | None = None,
+    object_type: str | None = None,
+    columns: Mapping[str, str | None] | None = None,
+) -> Draft:
     """Draft a configuration: columns by name, date order and zone by the cells, classes by words.
 
     Parameters
@@ -79,34 +85,43 @@ def suggest(paths: Sequence[str | Path] | str | Path, *, blocks: int | None = No
         Files of one log; columns are those of the first.
     blocks
         Read so many blocks of each file only; default: all, so that no activity is missed.
+    object_type
+        Of OCEL: the objects that are cases.
+    columns
+        Role -> column that is known already.
 
     Raises
     ------
     InputError
         For files that can't be read.
+    UsageError
+        A named column is not in the file.
     """
-    given = [paths] if isinstance(paths, str | Path) else list(paths)
     sources = []
-    for path in given:
+    for path in [paths] if isinstance(paths, str | Path) else list(paths):
         with reading(str(path)):
             sources += expand(path)
     with reading(sources[0].name):
         kind, names = header(sources[0], LogFormat())
-    roles = _roles(kind, names)
+    given = {role: name for role, name in (columns or {}).items() if name is not None}
+    for name in given.values():
+        if names is not None and name not in names:
+            raise unknown_name("column", name, names)
+    roles = _roles(kind, names, given)
     unsure: list[str] = []
-    seen = _Seen()
+    seen = _Seen(LogFormat(object_type=object_type))
     if "activity" in roles:
         for source in sources:
             with reading(source.name):
                 seen.read(source, kind, roles, blocks)
     lines = ["# Draft by usi logs suggest: every line is a guess. Correct it, then use it with",
              "# usi logs validate FILES --config THIS.toml", "", "[read]"]  # fmt: skip
-    lines += _read_lines(kind, roles, seen, unsure)
+    lines += _read_lines(kind, roles, seen, unsure, object_type)
     lines += ["", "[columns]"]
     for role in ROLES:
         if role in roles:
             lines.append(f"{role} = {_quoted(roles[role])}")
-        elif role in REQUIRED_ROLES and kind != "ocel2-json":
+        elif role in REQUIRED_ROLES and not kind.startswith("ocel2"):
             lines.append(f'# {role} = ""  # no column has a usual name for it')
             unsure.append(f"which column is the {role}")
     if names is not None:
@@ -125,15 +140,17 @@ def suggest(paths: Sequence[str | Path] | str | Path, *, blocks: int | None = No
     return Draft("\n".join(lines) + "\n", tuple(unsure))
 
 
-def _roles(kind: str, names: list[str] | None) -> dict[str, str]:
-    if kind == "ocel2-json":
+def _roles(kind: str, names: list[str] | None, given: Mapping[str, str]) -> dict[str, str]:
+    if kind.startswith("ocel2"):
         return {role: role for role in REQUIRED_ROLES}
     if names is None:  # the standard's own keys
         own = [next((n for n in COMMON_NAMES[r] if ":" in n), None) for r in ROLES]
         return {role: name for role, name in zip(ROLES, own, strict=True) if name is not None}
     lower = {name.lower().strip(): name for name in reversed(names)}
-    found: dict[str, str] = {}
+    found: dict[str, str] = dict(given)
     for role in ROLES:
+        if role in found:
+            continue
         name = next((lower[n] for n in COMMON_NAMES[role] if n in lower), None)
         if name is not None and name not in found.values():
             found[role] = name
@@ -143,7 +160,8 @@ def _roles(kind: str, names: list[str] | None) -> dict[str, str]:
 class _Seen:
     """What the cells say."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout: LogFormat) -> None:
+        self.layout = layout
         self.activities: Counter[str] = Counter()
         self.missing: Counter[str] = Counter()
         self.times: list[str] = []
@@ -151,12 +169,12 @@ class _Seen:
 
     def read(self, source: Source, kind: str, roles: dict[str, str], limit: int | None) -> None:
         wanted = list(roles.values())
-        layout, notes, file = LogFormat(), LogNotes(), InputFile(source.name, kind)
+        layout, notes, file = self.layout, LogNotes(), InputFile(source.name, kind)
         if kind == "parquet":
             found = tables.parquet_blocks(source, layout, wanted, file)
         elif kind == "xes":
             found = xes.xes_blocks(source, layout, wanted, file)
-        elif kind == "ocel2-json":
+        elif kind.startswith("ocel2"):
             found = ocel.ocel_blocks(source, layout, wanted, notes, file)
         else:
             found = tables.csv_blocks(source, layout, wanted, notes, file)
@@ -196,7 +214,9 @@ class _Seen:
             self.times += [*cells.head(50).to_list(), *telling["cell"].head(50).to_list()]
 
 
-def _read_lines(kind: str, roles: dict[str, str], seen: _Seen, unsure: list[str]) -> list[str]:
+def _read_lines(
+    kind: str, roles: dict[str, str], seen: _Seen, unsure: list[str], object_type: str | None
+) -> list[str]:
     lines = ['rows = "event"  # "update": a row is the whole ticket after an update']
     marks = sorted(set(seen.missing) & {*_MISSING})
     if marks:
@@ -220,8 +240,12 @@ def _read_lines(kind: str, roles: dict[str, str], seen: _Seen, unsure: list[str]
     ) and not (seen.native and not seen.times):
         lines.append('# timezone = "Europe/Paris"  # times name no zone: which clock is it?')
         unsure.append("the time zone")
-    if kind == "ocel2-json":
-        lines.append('# object_type = ""  # the objects that are cases')
+    if kind.startswith("ocel2"):
+        lines.append(
+            f"object_type = {_quoted(object_type)}"
+            if object_type
+            else '# object_type = ""  # the objects that are cases'
+        )
     return lines
 
 

@@ -99,6 +99,9 @@ class LogFormat:
         Columns whose changes are followed; those a complete ticket must have.
     object_type
         Of OCEL: the objects that become cases.
+    events
+        Of tables with a row a case: activity -> columns that may hold the time at which it
+        happened, the first that the file has is taken. Used where a file has two or more of them.
     """
 
     columns: Mapping[str, Column] = field(default_factory=dict)
@@ -115,6 +118,7 @@ class LogFormat:
     tracked: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     object_type: str | None = None
+    events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -125,25 +129,28 @@ class LogFormat:
 COMMON_NAMES: dict[str, tuple[str, ...]] = {
     "case_id": (
         "case_id", "case:concept:name", "caseid", "case id", "case", "number", "ticket",
-        "ticket_id", "incident id", "sr number", "trace_id",
+        "ticket_id", "incident id", "sr number", "trace_id", "issue key", "issue_key", "issuekey",
+        "key", "ticket id", "issue number", "issue_number",
     ),
     "activity": (
         "activity", "concept:name", "activity_name", "incident_state", "state", "status",
-        "event", "incidentactivity_type",
+        "event", "incidentactivity_type", "new status", "new_status", "to status", "to_status",
+        "tostring", "new value", "new_value", "to",
     ),
     "timestamp": (
         "timestamp", "time:timestamp", "end_timestamp", "end_time", "complete timestamp",
         "sys_updated_at", "sys_updated_on", "datestamp", "change date+time", "time", "date",
+        "changed", "changed at", "changed_at", "change date", "change_date",
     ),
     "start": ("start_timestamp", "start_time"),
-    "resource": ("resource", "org:resource", "assigned_to", "owner first name"),
+    "resource": ("resource", "org:resource", "assigned_to", "owner first name", "assignee"),
     "group": ("group", "org:group", "assignment_group", "assignment group", "involved st", "team"),
     "level": ("level", "support_line", "org:role"),
     "site": ("site", "org", "location", "involved org line 3"),
     "priority": ("priority",),
     "impact": ("impact", "sr latest impact"),
-    "category": ("category", "product"),
-    "requester": ("requester", "caller_id", "caller", "opened_by"),
+    "category": ("category", "product", "issue type", "issuetype", "issue_type"),
+    "requester": ("requester", "caller_id", "caller", "opened_by", "reporter"),
     "actor": ("actor", "actor_type", "author_type"),
     "sla_met": ("sla_met", "made_sla"),
     "due_at": ("due_at", "sla_due", "due_date"),
@@ -188,7 +195,7 @@ def csv_header(source: Source, layout: LogFormat) -> tuple[list[str], str, str]:
     Raises
     ------
     InputError
-        For an empty file, bytes of another encoding, or a name that stands twice.
+        For an empty file, or bytes of another encoding.
     """
     with source.open() as stream:
         head = b""
@@ -207,12 +214,12 @@ def csv_header(source: Source, layout: LogFormat) -> tuple[list[str], str, str]:
     line = text.split("\n", 1)[0]
     delimiter = layout.delimiter or max(_DELIMITERS, key=line.count)
     names = next(csv.reader(io.StringIO(text), delimiter=delimiter, quotechar=layout.quote), [])
-    _no_twins(names, source)
     return names, delimiter, encoding
 
 
-def _no_twins(names: Sequence[str], source: Source) -> None:
-    twins = sorted(name for name, count in Counter(names).items() if count > 1)
+def check_twins(names: Sequence[str], wanted: Sequence[str], source: Source) -> None:
+    """Refuse a header that names a column twice which is wanted; others may be repeated."""
+    twins = sorted(name for name, count in Counter(names).items() if count > 1 and name in wanted)
     if twins:
         raise InputError(
             f"the header names {', '.join(map(repr, twins))} more than once; rename one of them",
@@ -326,7 +333,8 @@ def parquet_file(source: Source, file: InputFile | None = None) -> Iterator[Any]
             opened = pq.ParquetFile(kept)
         except (pa.ArrowInvalid, OSError) as error:
             raise InputError(f"can't be read as Parquet: {error}", file=source.name) from None
-        _no_twins(opened.schema_arrow.names, source)
+        names = opened.schema_arrow.names
+        check_twins(names, names, source)
         yield opened
 
 

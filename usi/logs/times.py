@@ -14,7 +14,23 @@ from usi.logs.tables import UTC_TIME, LogFormat
 
 _ZONED = r":\d{2}(?:[.,]\d+)? ?(?:[Zz]|UTC|[+-]\d{2}(?::?\d{2})?)$"
 _ISO = r"^\d{4}-\d{1,2}-\d{1,2}"
+_SHORT_YEAR = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2}\b"
 _SPLIT = r"^\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
+_NAMED = r"^(?:\d{1,2}[ /.-][A-Za-z]{3,9}\.?[ /.-]|[A-Za-z]{3,9} \d{1,2},? )\d{2,4}"
+_NAMED_DAYS = (
+    *(
+        f"%d{mark}{month}{mark}{year}"
+        for mark in ("/", "-", " ", ".")
+        for month, year in (("%b", "%y"), ("%b", "%Y"), ("%B", "%Y"))
+    ),
+    "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%B %d %Y",
+)  # fmt: skip
+"""Dates with the name of the month, in English: 22/Jun/26, 22 June 2026, Jun 22, 2026."""
+TRIED = (
+    "2026-06-22 08:42, 22/06/2026 08:42, 22/Jun/26 8:42 AM, 22 Jun 2026 08:42, Jun 22, 2026 08:42; "
+    "another spelling needs timestamp_pattern under [read]"
+)
+"""Spellings that are tried where no pattern is declared, for messages."""
 _CLOCKS = ("%H:%M:%S%.f", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
 _NUMBER = {"s": 1_000_000, "ms": 1_000, "us": 1}
 FIRST_YEAR, LAST_YEAR = 1900, 2200
@@ -213,10 +229,15 @@ def _text(text: pl.Series, layout: LogFormat) -> Times:
         return _checked(text, none, _same(text, False), two_ways=True)
     days = []
     if split:
-        order = "%d{0}%m{0}%Y" if layout.date_order == "day-first" else "%m{0}%d{0}%Y"
+        order = "%d{0}%m{0}" if layout.date_order == "day-first" else "%m{0}%d{0}"
         mark = str(known.str.extract(r"^\d{1,2}([/.-])").drop_nulls()[0])
-        days += [order.format(mark), *(order.format(m) for m in "/.-" if m != mark)]
-    if not split or known.str.contains(_ISO).any():
+        marks = [mark, *(m for m in "/.-" if m != mark)]
+        short = bool(known.str.contains(_SHORT_YEAR).any())
+        days += [order.format(m) + "%y" for m in marks] if short else []
+        days += [order.format(m) + "%Y" for m in marks]
+    if len(known) and known.str.contains(_NAMED).any():
+        days += _named_days(known)
+    if not days or known.str.contains(_ISO).any():
         days += ["%Y-%m-%d"]
     formats = [f"{d}{m}{c}" for d in days for c in _CLOCKS for m in (" ", "T")]
     dots = text.str.replace(r",(\d+)$", ".${1}")
@@ -225,6 +246,18 @@ def _text(text: pl.Series, layout: LogFormat) -> Times:
         dates = [text.str.to_date(day, strict=False).cast(pl.Datetime("us")) for day in days]
         found = pl.select(pl.coalesce(found, *dates)).to_series()
     return _local(text, found, layout)
+
+
+def _named_days(known: pl.Series) -> list[str]:
+    """Patterns of dates with named months that read the first such cell."""
+    first = known.filter(known.str.contains(_NAMED))[0]
+    day = str(pl.Series([first]).str.extract(f"({_NAMED})")[0])
+    shown = pl.Series([day])
+    fits = [
+        pattern for pattern in _NAMED_DAYS
+        if shown.str.to_date(pattern, strict=False).null_count() == 0
+    ]  # fmt: skip
+    return [*fits, *(pattern for pattern in _NAMED_DAYS if pattern not in fits)]
 
 
 def _local(cells: pl.Series, local: pl.Series, layout: LogFormat) -> Times:
