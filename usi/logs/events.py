@@ -15,6 +15,7 @@ from usi.loading.paths import expand
 from usi.loading.source import Source
 from usi.logs import ocel, tables, xes
 from usi.logs.notes import LogNotes
+from usi.logs.ocel_files import ocel_kind
 from usi.logs.tables import (
     COMMON_NAMES,
     FIELD,
@@ -33,6 +34,8 @@ Paths = Sequence[str | Path] | str | Path
 _TRUE = ("true", "1", "yes", "y", "t")
 _FALSE = ("false", "0", "no", "n", "f")
 _HEAD = 65_536
+OCEL = "ocel2"
+"""Beginning of the names of the three files of OCEL."""
 EVENT, EVENT_TIME, ROW = "usi:event", "usi:time", "usi:row"
 """Columns that are made where a row is a case: what happened, when, and in which row."""
 
@@ -131,8 +134,8 @@ def open_log(
     Parameters
     ----------
     paths
-        CSV, Parquet, XES or OCEL 2.0 JSON files, folders or archives, compressed or not; all of
-        them together are one log.
+        CSV, Parquet, XES or OCEL 2.0 (JSON, XML, SQLite) files, folders or archives, compressed
+        or not; all of them together are one log.
     layout
         Columns and how cells are read; roles that it does not name are found by common names.
     name
@@ -171,17 +174,18 @@ def header(source: Source, layout: LogFormat) -> tuple[str, list[str] | None]:
     if tables.is_parquet(head):
         with tables.parquet_file(source) as opened:
             return "parquet", list(opened.schema_arrow.names)
+    kind = ocel_kind(head)
+    if kind is not None:
+        return kind, None
     if xes.is_xes(head):
         return "xes", None
-    if ocel.is_ocel(head):
-        return "ocel2-json", None
     return "csv", tables.csv_header(source, layout)[0]
 
 
 def _plan(source: Source, layout: LogFormat) -> _Planned:
     kind, names = header(source, layout)
     chosen: dict[str, tuple[str, ...]] = {}
-    if kind == "ocel2-json":
+    if kind.startswith(OCEL):
         chosen |= {role: (role,) for role in REQUIRED_ROLES}
     for role in ROLES:
         if role in chosen:
@@ -275,7 +279,7 @@ def _read_blocks(
         return tables.parquet_blocks(source, layout, wanted, file)
     if planned.kind == "xes":
         return xes.xes_blocks(source, layout, wanted, file)
-    if planned.kind == "ocel2-json":
+    if planned.kind.startswith(OCEL):
         return ocel.ocel_blocks(source, layout, wanted, notes, file)
     return tables.csv_blocks(source, layout, wanted, notes, file)
 

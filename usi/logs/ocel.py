@@ -1,4 +1,4 @@
-"""OCEL 2.0 JSON flattened on one object type: one case an object, one row an event and object.
+"""OCEL 2.0 flattened on one object type: one case an object, one row an event and object.
 
 An event of several objects of the type is repeated, one of none is dropped; both are counted.
 Attributes of the object join the event as they stood at its time (the latest value not later).
@@ -11,71 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
 import polars as pl
 
 from usi.errors import InputError, unknown_name
 from usi.loading.notes import InputFile
-from usi.loading.source import BUFFER, Source
+from usi.loading.source import Source
 from usi.logs.notes import LogNotes
+from usi.logs.ocel_files import Event, Object, read_ocel
 from usi.logs.tables import BLOCK_ROWS, Block, LogFormat
-
-MAX_BYTES = 2**30
-"""OCEL is read whole; beyond this it must be flattened to CSV or Parquet first."""
-
-
-class _Value(msgspec.Struct):
-    name: str
-    value: Any = None
-    time: str = ""
-
-
-class _Link(msgspec.Struct, rename="camel"):
-    object_id: str
-
-
-class _Event(msgspec.Struct):
-    id: str
-    type: str
-    time: str
-    attributes: list[_Value] = []
-    relationships: list[_Link] = []
-
-
-class _Object(msgspec.Struct):
-    id: str
-    type: str
-    attributes: list[_Value] = []
-
-
-class _Ocel(msgspec.Struct):
-    events: list[_Event]
-    objects: list[_Object]
-
-
-def is_ocel(head: bytes) -> bool:
-    """Whether the first bytes may be those of OCEL 2.0 JSON."""
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    marks = (b'"objectTypes"', b'"eventTypes"', b'"objects"', b'"events"')
-    return start.startswith(b"{") and any(mark in head for mark in marks)
-
-
-def _decoded(source: Source, file: InputFile) -> _Ocel:
-    data = bytearray()
-    with source.open() as stream:
-        while block := stream.read(BUFFER):
-            data += block
-            if len(data) > MAX_BYTES:
-                raise InputError(
-                    "is larger than 1 GB, and OCEL is read whole: flatten it to CSV or Parquet "
-                    "first, one row an event and object",
-                    file=source.name,
-                )
-        file.sha256, file.bytes = stream.digest()
-    try:
-        return msgspec.json.decode(bytes(data).removeprefix(b"\xef\xbb\xbf"), type=_Ocel)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no OCEL 2.0 JSON: {error}", file=source.name) from None
 
 
 def _text(value: Any) -> str | None:
@@ -91,7 +34,7 @@ def _sortable(time: str) -> str:
     return time.replace("Z", "+00:00")
 
 
-def _histories(found: _Object) -> dict[str, tuple[list[str], list[Any]]]:
+def _histories(found: Object) -> dict[str, tuple[list[str], list[Any]]]:
     histories: dict[str, tuple[list[str], list[Any]]] = {}
     for item in sorted(found.attributes, key=lambda value: _sortable(value.time)):
         times, values = histories.setdefault(item.name, ([], []))
@@ -112,7 +55,7 @@ def ocel_blocks(
     UsageError
         For an object type that does not occur.
     """
-    log = _decoded(source, file)
+    log = read_ocel(source, file)
     types = Counter(item.type for item in log.objects)
     chosen = layout.object_type
     if chosen is None and len(types) == 1:
@@ -120,7 +63,8 @@ def ocel_blocks(
     if chosen is None:
         listed = ", ".join(f"{name} ({count})" for name, count in sorted(types.items()))
         raise InputError(
-            f"has several object types: {listed}. Choose the one that is a case (object_type)",
+            f"has several object types: {listed}. Choose the one that is a case: object_type under "
+            "[read]; usi logs suggest takes --object-type",
             file=source.name,
         )
     if chosen not in types:
@@ -146,7 +90,7 @@ def ocel_blocks(
 
 def _row(
     owner: str,
-    event: _Event,
+    event: Event,
     own: dict[str, Any],
     history: dict[str, tuple[list[str], list[Any]]],
     wanted: Sequence[str],
