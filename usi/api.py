@@ -591,6 +591,7 @@ def compare(
     b: Scorecard | str | Path,
     *,
     # options: CompareOptions
+    trust_edited: bool = False,
     simulator: str | None = None,
     other: str | None = None,
     # end of options
@@ -601,6 +602,8 @@ def compare(
     ----------
     a, b
         What `score` gave, or files of scorecards.
+    trust_edited
+        Take a scorecard that was changed after scoring.
     simulator
         Simulator of A, and of B where --other is not given; needed where a scorecard has several.
     other
@@ -612,7 +615,13 @@ def compare(
         first, second = (
             _file(card, Path(folder, f"{letter}.json")) for letter, card in (("a", a), ("b", b))
         )
-        found = compare_files(first, second, simulator_a=simulator, simulator_b=other or simulator)
+        found = compare_files(
+            first,
+            second,
+            simulator_a=simulator,
+            simulator_b=other or simulator,
+            trust_edited=trust_edited,
+        )
     return _as(ComparedCards, found)
 
 
@@ -620,6 +629,7 @@ def rank(
     cards: Scorecard | str | Path | Sequence[Scorecard | str | Path],
     *,
     # options: RankOptions
+    trust_edited: bool = False,
     as_of: str | None = None,
     alpha: float = 0.05,
     # end of options
@@ -630,6 +640,8 @@ def rank(
     ----------
     cards
         What `score` gave, files of scorecards, or folders that hold some.
+    trust_edited
+        Take a scorecard that was changed after scoring.
     as_of
         Day that expiry counts to.
     alpha
@@ -640,7 +652,7 @@ def rank(
     given = [cards] if isinstance(cards, str | Path | Scorecard) else list(cards)
     with tempfile.TemporaryDirectory() as folder:
         paths = [_file(card, Path(folder, f"{k}.json")) for k, card in enumerate(given)]
-        found = rank_files(paths, alpha=alpha, as_of=as_of)
+        found = rank_files(paths, alpha=alpha, as_of=as_of, trust_edited=trust_edited)
     return _as(RankedCards, found)
 
 

@@ -771,6 +771,13 @@ class AsOfOption:
     as_of: str | None = option(None, "Day that expiry counts to.", metavar="DATE")
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrustOption:
+    """Scorecards that were changed by hand."""
+
+    trust_edited: bool = option(False, "Take a scorecard that was changed after scoring.")
+
+
 # ---------------------------------------------------------------------- one verb each
 
 
@@ -827,7 +834,7 @@ class FeaturesOptions(ProfileOption, LanguageOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions:
+class ReportOptions(TrustOption):
     """Options of ``usi report``."""
 
     verdict: Path | None = option(None, "From usi gate.", metavar="VERDICT.json")
@@ -860,7 +867,7 @@ class SubmitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateOptions:
+class GateOptions(TrustOption):
     """Options of ``usi gate``."""
 
     criteria: str | None = option(
@@ -888,7 +895,7 @@ class GateOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(TrustOption):
     """Options of ``usi compare``."""
 
     simulator: str | None = option(
@@ -901,7 +908,7 @@ class CompareOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankOptions(AsOfOption):
+class RankOptions(AsOfOption, TrustOption):
     """Options of ``usi rank``."""
 
     alpha: float = option(

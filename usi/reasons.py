@@ -928,6 +928,9 @@ REFERENCE_NOT_HUMAN = Code(
     "reference_not_human",
     "the reference is simulator output, not people: the score says how alike two simulators are",
 )
+CARD_EDITED = Code(
+    "card_edited", "the scorecard was changed after scoring and is trusted by --trust-edited"
+)
 RESEARCH_ONLY = Code(
     "research_only", "the corpus is for research alone: so is this scorecard; {terms}"
 )

@@ -46,6 +46,11 @@ def share(value: float, low: float, high: float) -> Estimate:
     return Estimate(value=value, low=low, high=high, unit="share")
 
 
+def ratio(value: float, low: float, high: float) -> Estimate:
+    """A ratio to people with its bounds."""
+    return Estimate(value=value, low=low, high=high, unit="ratio to people")
+
+
 def simulator(name: str = "sim", **change: Any) -> SimulatorCard:
     """A simulator that passes tier B well; `change` replaces fields."""
     components = {key: part(95.0) for key in FIVE}
@@ -60,9 +65,9 @@ def simulator(name: str = "sim", **change: Any) -> SimulatorCard:
         "design": "paired",
         "coverage": Estimate(value=1.0, unit="share"),
         "success_gap": share(0.01, -0.03, 0.05),
-        "task_tracking": share(0.97, 0.8, 1.2),
-        "content_tracking": share(0.95, 0.9, 1.0),
-        "turn_adjacency": share(0.98, 0.9, 1.1),
+        "task_tracking": ratio(0.97, 0.8, 1.2),
+        "content_tracking": ratio(0.95, 0.9, 1.0),
+        "turn_adjacency": ratio(0.98, 0.9, 1.1),
         "style_score": part(93.0),
         "two_sample": (auc(0.55, 0.5, 0.6),),
     }

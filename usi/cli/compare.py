@@ -33,7 +33,13 @@ def command(
     from usi.decisions.tables import compare_files
     from usi.report.comparison_tables import comparison_tables
 
-    found = compare_files(a, b, simulator_a=own.simulator, simulator_b=own.other or own.simulator)
+    found = compare_files(
+        a,
+        b,
+        simulator_a=own.simulator,
+        simulator_b=own.other or own.simulator,
+        trust_edited=own.trust_edited,
+    )
 
     def page() -> str:
         from usi.report.comparison_page import render

@@ -179,6 +179,7 @@ def gate_file(
     margins: tuple[float, float],
     outputs: Sequence[Path],
     force: bool,
+    trust_edited: bool = False,
 ) -> Verdict:
     """Read a scorecard file and decide; outputs are checked before anything is read."""
     from usi.decisions.admission import scored_on
@@ -190,7 +191,9 @@ def gate_file(
     inputs = [Path(p) for p in (scorecard, criteria) if p not in (None, "-")] + named
     files.claim(outputs, known=FORMS, force=force, inputs=inputs)
     rules = criteria_of(criteria, tier, family_size)
-    card = Scorecard.read("/dev/stdin" if scorecard == "-" else scorecard)
+    card = Scorecard.read(
+        "/dev/stdin" if scorecard == "-" else scorecard, trust_edited=trust_edited
+    )
     day = None if scorecard == "-" else scored_on(scorecard)
     if baseline is None and anchor is None:
         return gate_scorecard(
@@ -211,6 +214,7 @@ def gate_file(
         index_margin=margins[0],
         component_margin=margins[1],
         as_of=as_of,
+        trust_edited=trust_edited,
     )
     return gate_scorecard(
         card, rules, as_of, scored_on=day, simulator=simulator, more=more, notes=notes
@@ -301,6 +305,7 @@ def command(
         margins=(own.margin, own.component_margin),
         outputs=delivery.output,
         force=delivery.force,
+        trust_edited=own.trust_edited,
     )
     deliver(
         verdict,

@@ -40,7 +40,7 @@ def command(
 
         return render(found)
 
-    found = rank_files(paths, alpha=own.alpha, as_of=own.as_of)
+    found = rank_files(paths, alpha=own.alpha, as_of=own.as_of, trust_edited=own.trust_edited)
     deliver(
         found,
         ranking_tables(found),

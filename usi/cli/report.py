@@ -55,7 +55,7 @@ def command(
         raise UsageError(f"--figure-form is {own.figure_form!r}; it must be svg or png")
     inputs = [path for path in (scorecard, own.verdict) if path is not None]
     forms = files.claim(delivery.output, known=FORMS, force=delivery.force, inputs=inputs)
-    card = Scorecard.read(scorecard)
+    card = Scorecard.read(scorecard, trust_edited=own.trust_edited)
     found = _verdict(card, own.verdict, own.gate)
     beside = read_beside(scorecard, card, examples=own.examples)
     if own.simulator is not None and own.simulator not in [s.name for s in card.simulators]:

@@ -35,6 +35,7 @@ from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exi
 from usi.errors import UsageError, unknown_name
 from usi.estimate import Estimate, with_bounds
 from usi.reasons import (
+    CARD_EDITED,
     DECIDES_NOTHING,
     HUMAN_BATCHES_SCORE,
     MIX_DECIDES_NOTHING,
@@ -292,7 +293,7 @@ def gate_scorecard(
     parts = [
         decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
     ]
-    warnings = list(notes)
+    warnings = [*notes, *(why for why in card.warnings if why.is_a(CARD_EDITED))]
     if len(parts) > 1 and criteria.family_size < len(parts):
         warnings.append(SEVERAL_CANDIDATES(candidates=len(parts)))
     return assemble(parts, criteria, card, as_of=as_of, warnings=warnings)

@@ -309,6 +309,7 @@ def version_checks(
     index_margin: float,
     component_margin: float,
     as_of: str | None = None,
+    trust_edited: bool = False,
 ) -> tuple[list[Check], list[Reason]]:
     """Checks against baseline and anchor, and notes on the age of both."""
     checks: list[Check] = []
@@ -317,7 +318,7 @@ def version_checks(
     for word, path in (("baseline", baseline), ("anchor", anchor)):
         if path is None:
             continue
-        old_card = Scorecard.read(path)
+        old_card = Scorecard.read(path, trust_edited=trust_edited)
         names = [part.name for part in old_card.simulators]
         same = new.simulator.name if new.simulator.name in names else None
         old = load_terms(path, same, card=old_card)

@@ -178,7 +178,11 @@ def find_scorecards(paths: Sequence[str | Path]) -> list[Path]:
 
 
 def rank_files(
-    paths: Sequence[str | Path], *, alpha: float = 0.05, as_of: str | None = None
+    paths: Sequence[str | Path],
+    *,
+    alpha: float = 0.05,
+    as_of: str | None = None,
+    trust_edited: bool = False,
 ) -> Rankings:
     """Rank the simulators of scorecards; one table for what may be compared.
 
@@ -190,12 +194,14 @@ def rank_files(
         Probability that some rank of a table lies outside its interval.
     as_of
         Day that expiry of admissions counts to, ``YYYY-MM-DD``; without it, it is only told.
+    trust_edited
+        Take scorecards that were changed after scoring.
     """
     records = find_records(paths)
     groups: list[list[SimulatorTerms]] = []
     left_out: list[tuple[str, str]] = []
     for file in find_scorecards(paths):
-        card = Scorecard.read(file)
+        card = Scorecard.read(file, trust_edited=trust_edited)
         if not_ranked := rules_of(card).not_ranked:
             left_out.append((file.name, not_ranked))
             continue
@@ -307,7 +313,12 @@ class Comparison:
 
 
 def compare_files(
-    a: str | Path, b: str | Path, *, simulator_a: str | None = None, simulator_b: str | None = None
+    a: str | Path,
+    b: str | Path,
+    *,
+    simulator_a: str | None = None,
+    simulator_b: str | None = None,
+    trust_edited: bool = False,
 ) -> Comparison:
     """Compare a simulator of scorecard A with one of scorecard B.
 
@@ -316,7 +327,7 @@ def compare_files(
     UsageError
         Where the two rest on other people, tasks or settings.
     """
-    card_a, card_b = Scorecard.read(a), Scorecard.read(b)
+    card_a, card_b = (Scorecard.read(path, trust_edited=trust_edited) for path in (a, b))
     one = pick_simulator(card_a, simulator_a, str(a))
     two = pick_simulator(card_b, simulator_b, str(b))
     names = (one.name, two.name) if one.name != two.name else (f"{one.name} (A)", f"{two.name} (B)")

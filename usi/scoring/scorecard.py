@@ -14,14 +14,15 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from usi.errors import InputError
+from usi.errors import InputError, InputErrors
 from usi.estimate import Estimate, with_bounds
 from usi.reading import held_to, read_json
-from usi.reasons import Reason
+from usi.reasons import CARD_EDITED, Reason
 from usi.rounding import Number, PValue
 from usi.scoring.episodes import Episodes
+from usi.scoring.possible import DIGEST, digest_of, impossible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -440,9 +441,21 @@ class Scorecard(_Part):
         None, description="hash of the per-task sums beside the card (NAME.tasks.parquet)"
     )
 
+    digest: str | None = Field(
+        None, description="SHA-256 of the rest of the card: a card edited by hand has another"
+    )
+
+    @model_validator(mode="after")
+    def _without_digest(self) -> Self:
+        """The digest is that of a file: `read` compares it, and it is made anew when written."""
+        self.__dict__[DIGEST] = None
+        self.__pydantic_fields_set__.discard(DIGEST)
+        return self
+
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form as plain Python values."""
-        return self.model_dump(mode="json")
+        """The JSON form as plain Python values, with the digest of what it says."""
+        data = self.model_dump(mode="json")
+        return data | {DIGEST: digest_of(data)}
 
     def to_json(self) -> str:
         """Deterministic JSON text, two-space indent, with a final newline."""
@@ -517,13 +530,20 @@ class Scorecard(_Part):
         return pd.DataFrame(rows)
 
     @classmethod
-    def read(cls, path: str | Path) -> Self:
+    def read(cls, path: str | Path, *, trust_edited: bool = False) -> Self:
         """Read a scorecard file.
+
+        Parameters
+        ----------
+        trust_edited
+            Take a card that was changed after scoring; a warning on it says so.
 
         Raises
         ------
         InputError
-            Where the file is unreadable, no JSON, or no scorecard of this schema version.
+            Where the file is unreadable, no JSON, no scorecard of this schema version, says what
+            can't be (bounds that exclude their value, shares above 1, a name twice, ...), or was
+            changed after scoring.
         """
         path = Path(path)
         data = read_json(path)
@@ -539,7 +559,20 @@ class Scorecard(_Part):
                 "make a new one with: usi score SIM --human CORPUS -o scorecard.json",
                 file=str(path),
             )
-        return held_to(cls, data, str(path), strict=True)
+        card = held_to(cls, data, str(path), strict=True)
+        problems = impossible(card.model_dump(mode="json"), str(path))
+        if problems:
+            raise problems[0] if len(problems) == 1 else InputErrors(problems)
+        if data.get(DIGEST) == digest_of(data):
+            return card
+        if not trust_edited:
+            raise InputError(
+                "the scorecard was changed after scoring (its digest is not that of its content), "
+                "so nothing is decided by it: score again, or pass --trust-edited",
+                file=str(path),
+                field=DIGEST,
+            )
+        return card.model_copy(update={"warnings": (*card.warnings, CARD_EDITED())})
 
 
 FILE = "schemas/scorecard.schema.json"

@@ -72,10 +72,11 @@ def test_a_verdict_or_files_of_another_card_are_refused(made: Made, tmp_path: Pa
     other["signature"] += "x"
     (tmp_path / "card.json").write_text(json.dumps(other))
     done = usi("report", tmp_path / "card.json", "--verdict", made.folder / "card.verdict.json",
-               "-o", tmp_path / "r.html")  # fmt: skip
+               "-o", tmp_path / "r.html", "--trust-edited")  # fmt: skip
     refused(done, "another scorecard")
     (tmp_path / "card.report.json").write_bytes((made.folder / "card.report.json").read_bytes())
-    refused(usi("report", tmp_path / "card.json", "-o", tmp_path / "r.html"), "another scorecard")
+    done = usi("report", tmp_path / "card.json", "-o", tmp_path / "r.html", "--trust-edited")
+    refused(done, "another scorecard")
 
 
 def test_table_holds_the_numbers_of_the_card(made: Made) -> None:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
+from usi.errors import InputError
 from usi.estimate import Estimate, not_assessed, unscorable
 from usi.reading import held_to, read_json
 from usi.reasons import BLIND_FEW, BLIND_NO_PAIR, BLIND_NO_RATINGS, BLIND_ONE_SIDE, BLIND_SAME
@@ -152,7 +153,10 @@ class BlindCard(_Part):
         InputError
             For anything else.
         """
-        return held_to(cls, read_json(path), str(path), strict=True)
+        data = read_json(path)
+        if not isinstance(data, dict) or "raters" not in data:
+            raise InputError("is not a result of usi blind export", file=str(path))
+        return held_to(cls, data, str(path), strict=True)
 
 
 def results_of(
