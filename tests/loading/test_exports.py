@@ -156,6 +156,91 @@ def test_promptfoo_results_without_a_conversation(write):
     assert notes.left_out == {"session: a record without a conversation": 1}
 
 
+ADK_CASE = json.loads((EXAMPLES / "google-adk.json").read_text())["eval_case_results"][0]
+WHOLE = [
+    ("user", "my tram pass wont renew"), ("assistant", "It is renewed."), ("user", "thx bye"),
+]  # fmt: skip
+
+
+def words(session):
+    return [(turn.role, turn.content) for turn in session.turns if not turn.tool_calls]
+
+
+@pytest.mark.parametrize("name", ["google-adk", "sdialog", "rasa", "intercom"])
+def test_events_and_parts_become_messages(name):
+    (session,), notes = read(EXAMPLES / f"{name}.json")
+    assert notes.layout == name
+    assert words(session) == WHOLE
+    if name != "sdialog":
+        assert [turn.time is not None for turn in session.turns] == [True] * len(session.turns)
+
+
+def test_results_of_adk(write):
+    (session,), notes = read(EXAMPLES / "google-adk.json")
+    assert (session.session_id, session.task_id, session.outcome.reward, session.agent) == (
+        "s1", "renew", 1.0, "tram",
+    )  # fmt: skip
+    assert session.turns[1].tool_calls[0]["function"]["name"] == "renew"
+    assert notes.left_out["part: tool_result"] == 1
+    camel = {
+        "evalId": "renew", "finalEvalStatus": "FAILED", "sessionId": "s2",
+        "evalMetricResultPerInvocation": [{"actualInvocation": {
+            "userContent": {"parts": [{"text": "hi"}]},
+            "finalResponse": {"parts": [{"text": "think", "thought": True}, {"text": "hello"}]},
+        }}],
+    }  # fmt: skip
+    text = json.dumps({"evalCaseResults": [camel]})
+    for content in (text, json.dumps(text)):  # some versions write the JSON as one text
+        (session,), _ = read(write("x.json", content))
+        assert (session.outcome.reward, words(session)) == (
+            0.0, [("user", "hi"), ("assistant", "hello")],
+        )  # fmt: skip
+    (session,), _ = read(write("y.json", ADK_CASE["session_details"]))
+    assert words(session) == WHOLE
+
+
+def test_speakers_of_sdialog_with_names(write):
+    record = json.loads((EXAMPLES / "sdialog.json").read_text())
+    record["turns"] = [{"speaker": "Ann", "text": "hi"}, {"speaker": "Bob", "text": "hello"}]
+    path = write("x.json", record)
+    with pytest.raises(InputError, match="--user-speaker"):
+        read(path)
+    (session,), _ = read(path, user_speaker="Ann")
+    assert said(session) == [("user", "hi"), ("assistant", "hello")]
+
+
+def test_notes_and_unknown_authors_of_intercom(write):
+    record = json.loads((EXAMPLES / "intercom.json").read_text())["conversations"][0]
+    parts = record["conversation_parts"]["conversation_parts"]
+    parts.append({"part_type": "note", "body": "<p>call her</p>", "author": {"type": "admin"}})
+    (session,), notes = read(write("x.jsonl", [record], lines=True))
+    assert words(session) == WHOLE
+    assert notes.left_out["message: internal note"] == 1
+    parts.append({"part_type": "comment", "body": "x", "author": {"type": "alien"}})
+    with pytest.raises(InputError, match="alien"):
+        read(write("y.jsonl", [record], lines=True))
+
+
+def test_lists_of_conversations_are_not_sharegpt(write):
+    inner = {"conversation_id": "a", "channel": "phone", "transcript": "A: hi"}
+    with pytest.raises(InputError, match=r"not recognised.*--map.*usi JSONL.*own-format"):
+        read(write("x.json", {"conversations": [inner]}))
+
+
+def test_a_corpus_of_convokit(write, tmp_path):
+    rows = [
+        {"id": str(i), "conversation_id": "0", "text": text, "speaker": who, "reply-to": None,
+         "timestamp": i, "meta": {}, "vectors": []}
+        for i, (who, text) in enumerate([("ann", "hi"), ("bob", "hello")])
+    ]  # fmt: skip
+    write("corpus/utterances.jsonl", rows, lines=True)
+    for name in ("speakers.json", "conversations.json", "corpus.json", "index.json"):
+        write(f"corpus/{name}", {"0": {"meta": {}}})
+    (session,), notes = read(tmp_path / "corpus", user_role="ann")
+    assert (session.session_id, said(session)) == ("0", [("user", "hi"), ("assistant", "hello")])
+    assert any("speakers.json" in remark for remark in notes.remarks)
+
+
 def test_paths():
     record = {"a": {"b": [{"c": 1}]}, "x.y": {"z": 2}}
     assert at(record, "a.b.0.c") == 1

@@ -16,6 +16,8 @@ _BESIDE = (
 )  # fmt: skip
 _BESIDE_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
 """What Hugging Face's data sets write beside their data."""
+_UTTERANCES = "utterances.jsonl"
+_CONVOKIT = ("speakers.json", "users.json", "conversations.json", "corpus.json", "index.json")
 _BESIDE_SUFFIXES = (".md", ".toml", ".rst")
 _SURVEY = "survey_comparable_"
 RESULTS, SIMULATIONS = "results.json", "simulations"
@@ -94,11 +96,22 @@ def is_beside_data(filename: str) -> bool:
 def _without_documentation(
     found: list[Source], name: str, kind: str, aside: list[str]
 ) -> list[Source]:
-    sources = [source for source in found if not is_beside_data(source.filename)]
-    aside += [source.name for source in found if is_beside_data(source.filename)]
+    beside = [source.name for source in found if is_beside_data(source.filename)]
+    beside += _beside_utterances(found)
+    sources = [source for source in found if source.name not in beside]
+    aside += beside
     if not sources:
         raise InputError(f"the {kind} holds no data files", file=name)
     return join_tau2_folders(join_dialogues(sources, name))
+
+
+def _beside_utterances(found: list[Source]) -> list[str]:
+    """What ConvoKit writes beside the utterances of a corpus: speakers, conversations, an index."""
+    folders = {
+        source.name.removesuffix(_UTTERANCES) for source in found if source.filename == _UTTERANCES
+    }
+    own = {folder + name for folder in folders for name in _CONVOKIT}
+    return [source.name for source in found if source.name in own]
 
 
 def join_tau2_folders(sources: list[Source]) -> list[Source]:

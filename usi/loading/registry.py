@@ -179,7 +179,10 @@ def sniff(source: Source, options: LoadOptions) -> str:
     if name is None:
         raise InputError(
             "not recognised as any format of transcripts. Known: "
-            f"{', '.join(registry().readers)}. Choose one with --format, or see docs/formats.md"
+            f"{', '.join(registry().readers)}. Choose one with --format; name the keys of JSON "
+            "Lines with --map session=KEY,role=KEY,text=KEY; write usi JSONL (one "
+            '{"id": ..., "messages": [{"role": "user", "content": ...}]} a line); or add a reader '
+            "of some twenty lines (docs/own-format.md)"
             + "".join(f"\n{text}" for text in (*sample.complaints, *registry().broken)),
             file=source.name,
         )

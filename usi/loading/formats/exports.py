@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, messages_of, record_of
 from usi.loading.formats import usi_jsonl
+from usi.loading.formats.sharegpt import html_text
 from usi.loading.messages import SYNONYMS, text_of
 from usi.loading.reader import About, carries
 from usi.loading.sample import Sample
@@ -22,7 +24,7 @@ from usi.loading.times import time_of
 from usi.records import MISSING, Session
 
 Record = Mapping[str, Any]
-Unfold = Callable[[Record], Any]
+Unfold = Callable[[Record, Context], Any]
 """A record -> its messages as a list, as JSON text of one, null, or `MISSING`."""
 NO_TALK = "session: a record without a conversation"
 _TEXTS = ("content", "text", "value", "message", "body")
@@ -85,6 +87,8 @@ class Export:
         named by the first of `messages`.
     finish
         Says more of a session, from its record; its keys win.
+    quoted
+        Words by which a file is told that holds the JSON as one text of JSON.
     """
 
     NAME: str
@@ -95,9 +99,12 @@ class Export:
     within: tuple[str, ...] = ()
     unfold: Unfold | None = None
     finish: Callable[[Record], Mapping[str, Any]] | None = None
+    quoted: tuple[bytes, ...] = ()
 
     def recognise(self, sample: Sample) -> bool:
         """Whether the first records, or those inside the first object, bear the marks."""
+        if sample.first == b'"':
+            return any(mark in sample.head for mark in self.quoted)
         whole = sample.records or [sample.members]
         return any(self.marks(record) for value in whole for _, record in self.records_in(value))
 
@@ -117,7 +124,10 @@ class Export:
 
     def read(self, context: Context) -> Iterator[Session]:
         """Sessions in the order of the file."""
-        for row, value in usi_jsonl.records(context):
+        for row, given in usi_jsonl.records(context):
+            value = context.made(partial(_unquoted, given), row)
+            if value is None:
+                continue
             found = list(self.records_in(value))
             if not found:
                 found = [("", record)] if (record := object_of(value, row, context)) else []
@@ -132,7 +142,7 @@ class Export:
     def _session(self, record: Record, place: str, row: int, context: Context) -> Session | None:
         prefix = f"{place}." if place else ""
         if self.unfold is not None:
-            path, found = self.messages[0], self.unfold(record)
+            path, found = self.messages[0], self.unfold(record, context)
         else:
             path, found = first_at(record, self.messages)
             path = path or self.messages[0]
@@ -155,6 +165,15 @@ class Export:
             None if listed is None else list(kept_messages(listed, prefix + path, context))
         )
         return usi_jsonl.session_of(own, row, context)
+
+
+def _unquoted(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        raise BadField("", "is a text that is not JSON; was it cut off?") from None
 
 
 def object_of(value: Any, row: int, context: Context) -> Record | None:
@@ -219,7 +238,7 @@ def kept_messages(messages: list[Any], path: str, context: Context) -> Iterator[
                 continue
         if content is not MISSING and content is not None and not isinstance(content, str):
             raise BadField(place, f"the text of a message can't be {kind(content)}")
-        name = message.get("name", found if role != found else None)
+        name = message.get("name", found)
         yield {
             "role": role,
             "name": name if isinstance(name, str) and SYNONYMS.get(name.lower()) is None else None,
@@ -231,7 +250,9 @@ def kept_messages(messages: list[Any], path: str, context: Context) -> Iterator[
 
 def speaker_role(found: str, name: Any, place: str, context: Context) -> str | None:
     """User, assistant, or a role that the caller chose; ``None`` for what is set aside."""
-    if context.is_chosen(found, name) or context.is_chosen(None, found):
+    if context.is_chosen(None, found):
+        return "user"
+    if context.is_chosen(found, name):
         return found
     role = SYNONYMS.get(found.strip().lower())
     if role in ("user", "assistant"):
@@ -353,5 +374,216 @@ AZURE = Export(
     within=("rows",),
 )
 
-EXPORTS: tuple[Export, ...] = (DEEPEVAL, PROMPTFOO, AZURE)
+
+def _is_adk(record: Record) -> bool:
+    if not isinstance(record.get("events", []), list):
+        return False
+    case = {"eval_id", "evalId"} & record.keys()
+    ended = {"final_eval_status", "finalEvalStatus", "session_details", "sessionDetails"}
+    app = {"app_name", "appName"} & record.keys()
+    return bool(case and ended & record.keys()) or bool(app and "events" in record)
+
+
+def _adk_messages(record: Record, context: Context) -> Any:
+    """Events of the session, else the invocations that the metrics looked at."""
+    _, events = first_at(record, ("session_details.events", "sessionDetails.events", "events"))
+    if isinstance(events, list):
+        return [_adk_message(event, context) for event in events if _adk_speaks(event, context)]
+    _, metrics = first_at(
+        record, ("eval_metric_result_per_invocation", "evalMetricResultPerInvocation")
+    )
+    if not isinstance(metrics, list) or not metrics:
+        return MISSING
+    found = []
+    for metric in metrics:
+        _, actual = first_at(metric, ("actual_invocation", "actualInvocation"))
+        for keys, author in ((("user_content", "userContent"), "user"),
+                             (("final_response", "finalResponse"), "agent")):  # fmt: skip
+            content = first_at(actual, keys)[1]
+            if content is not MISSING:
+                found.append(_adk_message({"author": author, "content": content}, context))
+    return found
+
+
+def _adk_speaks(event: Any, context: Context) -> bool:
+    if isinstance(event, Mapping) and isinstance(event.get("content"), Mapping):
+        return True
+    context.leave_out("field: event without content")
+    return False
+
+
+def _adk_message(event: Record, _: Context) -> dict[str, Any]:
+    """An event as a message: who spoke, its parts, and the calls among them."""
+    content = event["content"]
+    parts = content.get("parts") if isinstance(content, Mapping) else None
+    texts: list[dict[str, Any]] = []
+    calls = []
+    for part in parts or ():
+        called = first_at(part, ("function_call", "functionCall"))[1]
+        if called is not MISSING:
+            function = {"name": at(called, "name"), "arguments": at(called, "args")}
+            calls.append({"type": "function", "function": function})
+        elif first_at(part, ("function_response", "functionResponse"))[1] is not MISSING:
+            texts.append({"type": "tool_result"})
+        elif at(part, "thought") is True:
+            texts.append({"type": "thinking"})
+        elif isinstance(at(part, "text"), str):
+            texts.append({"type": "text", "text": part["text"]})
+        else:
+            texts.append({"type": "data"})
+    author = event.get("author")
+    return {
+        "role": "user" if author == "user" else "agent",
+        "content": texts,
+        "tool_calls": calls or None,
+        "timestamp": event.get("timestamp"),
+    }
+
+
+def _adk_end(record: Record) -> Mapping[str, Any]:
+    status = first_at(record, ("final_eval_status", "finalEvalStatus"))[1]
+    passed = {1: 1.0, 2: 0.0, "PASSED": 1.0, "FAILED": 0.0}
+    return {"reward": passed[status]} if isinstance(status, int | str) and status in passed else {}
+
+
+ADK = Export(
+    "google-adk",
+    About(
+        holds="results of `adk eval` (eval set results with their sessions), and sessions of "
+        "Google's Agent Development Kit",
+        carries=carries("agent", "tools", "task", "outcome", "person"),
+        lacks="scores of metrics; tool results, thoughts and state are counted",
+        follows="google/adk-python, src/google/adk/evaluation/eval_result and eval_case, sessions",
+        version="1.x (commits dc7c99f, 13b8219)",
+    ),
+    _is_adk,
+    ("session_details.events",),
+    {
+        "conversation_id": ("session_id", "sessionId", "session_details.id", "id"),
+        "task_id": ("eval_id", "evalId"),
+        "participant": ("user_id", "userId"),
+        "agent": (
+            "session_details.app_name", "sessionDetails.appName", "app_name", "appName",
+        ),
+    },
+    within=("eval_case_results", "evalCaseResults"),
+    unfold=_adk_messages,
+    finish=_adk_end,
+    quoted=(b"eval_case_results", b"evalCaseResults"),
+)  # fmt: skip
+
+
+def _is_sdialog(record: Record) -> bool:
+    own = {"personas", "events", "parentId", "complete"} & record.keys()
+    return bool(own) and _list_of_objects(record.get("turns"), "speaker", "text")
+
+
+SDIALOG = Export(
+    "sdialog",
+    About(
+        holds="dialogues of SDialog: `turns` of {speaker, text} beside `personas` and `events`",
+        carries=carries("agent"),
+        lacks="personas, orchestration and events; who the user is where speakers have names of "
+        "their own (--user-speaker)",
+        follows="idiap/sdialog, class Dialog",
+        version="0.4 (commit 011def5)",
+    ),
+    _is_sdialog,
+    ("turns",),
+    {"conversation_id": ("id",)},
+)
+
+
+def _is_rasa(record: Record) -> bool:
+    return "sender_id" in record and _list_of_objects(record.get("events"), "event")
+
+
+def _rasa_messages(record: Record, context: Context) -> Any:
+    found = []
+    for event in messages_of(record["events"], "events"):
+        kind_ = event.get("event") if isinstance(event, Mapping) else None
+        if kind_ in ("user", "bot"):
+            found.append(
+                {
+                    "role": kind_,
+                    "content": event.get("text"),
+                    "timestamp": event.get("timestamp"),
+                }
+            )
+        else:
+            context.leave_out("field: event that is not a message")
+    return found
+
+
+RASA = Export(
+    "rasa",
+    About(
+        holds="trackers of Rasa: `sender_id` and `events`",
+        carries=carries("agent"),
+        lacks="actions, slots, intents, buttons and attachments; a tracker of several sessions is "
+        "one",
+        follows="Rasa documentation: events, tracker stores, HTTP API",
+        version="3.x",
+    ),
+    _is_rasa,
+    ("events",),
+    {"conversation_id": ("sender_id",)},
+    unfold=_rasa_messages,
+)
+
+
+_INTERCOM_ROLES = {
+    "user": "user", "lead": "user", "contact": "user",
+    "admin": "agent", "bot": "agent", "team": "agent",
+}  # fmt: skip
+
+
+def _is_intercom(record: Record) -> bool:
+    return _has(record, "source.author.type") or _has(
+        record, "conversation_parts.conversation_parts"
+    )
+
+
+def _intercom_messages(record: Record, context: Context) -> Any:
+    """The message that began the conversation, and the comments; HTML becomes text."""
+    listed = at(record, "conversation_parts.conversation_parts")
+    source = record.get("source")
+    parts = [] if not isinstance(source, Mapping) else [{**source, "part_type": "comment"}]
+    parts += messages_of(listed, "conversation_parts") if isinstance(listed, list) else []
+    found = []
+    for part in parts:
+        body = at(part, "body")
+        if at(part, "part_type") == "note":
+            context.leave_out("message: internal note")
+        elif not isinstance(body, str) or not body.strip():
+            context.leave_out("field: part without text (assignment, closing, ...)")
+        else:
+            author = at(part, "author.type")
+            found.append(
+                {
+                    "role": _INTERCOM_ROLES.get(author, author),
+                    "content": html_text(body),
+                    "created_at": part.get("created_at", record.get("created_at")),
+                }
+            )
+    return found
+
+
+INTERCOM = Export(
+    "intercom",
+    About(
+        holds="conversations of Intercom's API: `source` and `conversation_parts`",
+        carries=carries("agent"),
+        lacks="notes, assignments and closings are counted; attachments and HTML tags",
+        follows="Intercom REST API: Conversation, Conversation part",
+        version="2.11 (intercom-client 6 and 7)",
+    ),
+    _is_intercom,
+    ("conversation_parts.conversation_parts",),
+    {"conversation_id": ("id",)},
+    within=("conversations", "data"),
+    unfold=_intercom_messages,
+)
+
+EXPORTS: tuple[Export, ...] = (DEEPEVAL, PROMPTFOO, AZURE, ADK, SDIALOG, RASA, INTERCOM)
 """Formats that are read here."""

@@ -41,10 +41,22 @@ _BLOCKS = frozenset(("p", "div", "li", "br", "pre", "tr", "h1", "h2", "h3", "h4"
 
 
 def recognise(sample: Sample) -> bool:
-    """Records with a list under ``conversations``."""
+    """Records with a list of messages under ``conversations``."""
     return any(
-        isinstance(record, dict) and isinstance(record.get("conversations"), list)
+        isinstance(record, dict) and _are_messages(record.get("conversations"))
         for record in sample.records or [sample.members]
+    )
+
+
+def _are_messages(found: Any) -> bool:
+    """Whether the first element is a message, and not a conversation (as in exports of desks)."""
+    if not isinstance(found, list):
+        return False
+    if not found or not isinstance(found[0], dict):
+        return True
+    return any(
+        isinstance(found[0].get(key), str)
+        for key in ("from", "role", "user", "value", "content", "text")
     )
 
 
