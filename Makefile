@@ -68,7 +68,7 @@ docs: $(DEV)
 	@echo "documentation: docs/_build/html/index.html"
 
 docs-tables: $(DEV)
-	for page in options api features metric_robust reasons map; do $(BIN)/python docs/build_$$page.py || exit 1; done
+	for page in options api features formats metric_robust reasons map; do $(BIN)/python docs/build_$$page.py || exit 1; done
 
 test: $(DEV)
 	@.ci/chromium

@@ -34,6 +34,8 @@ class About:
         The public documentation that the reader was written after.
     version
         Version of the format or of its documentation that was looked at.
+    told_by
+        What a file of it is recognised by, in words.
     """
 
     holds: str
@@ -41,6 +43,7 @@ class About:
     lacks: str = ""
     follows: str = ""
     version: str = ""
+    told_by: str = ""
 
 
 @runtime_checkable

@@ -22,6 +22,8 @@ ABOUT = About(
     carries=carries("agent", "task"),
     lacks="outcome, survey and who took part; what buttons the agent pressed is set aside",
     follows="arXiv 2104.00783; asappresearch/abcd README",
+    version="README as of 2026",
+    told_by="`convo_id` beside `original` or `delexed`",
 )
 _ROLES = {"customer": "user", "agent": "assistant"}
 _SPLITS = ("train", "dev", "test")

@@ -28,6 +28,8 @@ ABOUT = About(
     carries=carries("agent", "task", "survey"),
     lacks="reward, tool calls, who took part",
     follows="arXiv 2204.12186, Clemenciah/AB-ReDial",
+    version="commit ad8912c",
+    told_by="the header",
 )
 DOMAIN = "movies"
 ITEMS = ("understanding", "task-completion", "interest-arousal", "efficiency", "dialogue-overall")

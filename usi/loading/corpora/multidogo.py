@@ -25,6 +25,8 @@ ABOUT = About(
     carries=carries("agent"),
     lacks="what the agent says (annotated files), outcome, survey, tasks, who took part",
     follows="awslabs/multi-domain-goal-oriented-dialogues-dataset README",
+    version="commit baa3063",
+    told_by="the header",
 )
 CUT = "message: a text that was cut by a line end"
 _HEADER = ("conversationId", "turnNumber", "utteranceId", "utterance")

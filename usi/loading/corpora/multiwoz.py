@@ -22,6 +22,8 @@ ABOUT = About(
     carries=carries("agent", "task"),
     lacks="outcome, survey, runs and who took part: there are none; annotations are set aside",
     follows="arXiv 1810.00278 and 1907.01669; MultiWOZ 2.2 README; ConvLab-3 unified format",
+    version="2.0, 2.1 (ConvLab-3 at 2a168fc), 2.2",
+    told_by="`goal` and `log`; `dialogue_id` and `turns` of utterances",
 )
 _ANNOTATED = "field: dialogue acts and states"
 

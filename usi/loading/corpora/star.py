@@ -29,6 +29,8 @@ ABOUT = About(
     carries=carries("agent", "tools", "task", "outcome", "survey", "person"),
     lacks="runs; whether the task succeeded (only whether it was brought to its end)",
     follows="arXiv 2010.11853, RasaHQ/STAR",
+    version="commit 3058975",
+    told_by="`DialogueID` and `CompletionLevel`",
 )
 MARKS = frozenset(("DialogueID", "CompletionLevel"))
 """Keys that tell a dialogue of this format."""

@@ -314,7 +314,8 @@ LANGFUSE = CallLog(
         "prompts and tool results are counted",
         follows="Langfuse documentation: export from the UI, blob storage export fields, public "
         "API",
-        version="v3 and v4 (fields in camel case and in snake case)",
+        version="documentation as of 2026 (v4; keys in camel case and in snake case)",
+        told_by="`input` and `output` beside `sessionId`, `traceId`, ...",
     ),
     _is_langfuse,
     lambda record: str(record.get("type", "")).upper() == "GENERATION",
@@ -344,7 +345,8 @@ LANGSMITH = CallLog(
         lacks="tasks and feedback; runs inside a trace whose outermost run holds messages; prompts "
         "and tool results are counted",
         follows="LangSmith documentation: run data format, bulk export; threads",
-        version="documentation of 2026",
+        version="documentation as of 2026",
+        told_by="`run_type` beside `inputs` and `outputs`",
     ),
     _is_langsmith,
     lambda record: record.get("run_type") == "llm",

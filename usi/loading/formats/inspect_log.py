@@ -72,6 +72,8 @@ ABOUT = About(
     carries=carries("agent", "tools", "task", "run", "outcome"),
     lacks="surveys and who took part; prompts, reasoning, tool results and events are set aside",
     follows="inspect.aisi.org.uk: Log Files, and the JSON Schema of logs (inspect log schema)",
+    version="log version 2",
+    told_by="`eval` with task and model; in a zip, `header.json` and `samples/`",
 )
 HEADER, JOURNAL, SAMPLES = "header.json", "_journal/start.json", "samples/"
 ATTACHMENT = "attachment://"

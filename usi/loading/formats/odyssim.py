@@ -25,6 +25,8 @@ ABOUT = About(
     carries=carries("agent", "task", "run", "outcome", "survey"),
     lacks="tool calls as such (they are text of the agent); who took part",
     follows="arXiv 2606.14199 and its public harness",
+    version="public harness at df47a212",
+    told_by="`results` whose elements hold `conversation`",
 )
 _RUN_SUFFIX = re.compile(r"_\d+_\d+$")
 _TAKEN = ("instance_id", "conversation", "chat", "survey", "reward", "keep", "termination_reason")

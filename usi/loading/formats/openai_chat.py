@@ -28,6 +28,9 @@ ABOUT = About(
     lacks="prompts, tool results, reasoning and images are set aside; parts are joined; ids, "
     "reward and survey only where `metadata` has them",
     follows="OpenAI API reference: chat completions, Responses; fine-tuning data format",
+    version="API reference as of 2026",
+    told_by="a mark that only they have: a developer role, `tools`, `tool_call_id`, `weight`, "
+    "items",
 )
 TALK = ("user", "assistant")
 OTHER_ROLE = "message: of another role than user and assistant"

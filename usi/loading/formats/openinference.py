@@ -29,6 +29,8 @@ ABOUT = About(
     carries=carries("agent", "tools", "person"),
     lacks="tasks, outcomes, surveys; prompts and tool results are set aside",
     follows="OpenInference specification, semantic conventions (Arize-ai/openinference)",
+    version="specification as of 2026",
+    told_by="spans with `llm.input_messages` or `openinference.*`",
 )
 _KEYS = ("session.id", "gen_ai.conversation.id")
 _AGENT = ("agent.name", "llm.model_name")

@@ -34,6 +34,8 @@ ABOUT = About(
     lacks="tasks, outcomes, surveys; prompts and tool results are set aside; content only where "
     "its capture was switched on",
     follows="OpenTelemetry semantic conventions for generative AI (spans, events)",
+    version="semantic conventions 1.36 (events) and later (attributes)",
+    told_by="spans with `gen_ai.*`",
 )
 _KEYS = ("gen_ai.conversation.id", "session.id", "conversation.id", "thread.id")
 _AGENT = ("gen_ai.agent.name", "gen_ai.response.model", "gen_ai.request.model")

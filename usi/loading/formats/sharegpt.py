@@ -33,6 +33,8 @@ ABOUT = About(
     lacks="prompts and tool results are set aside, tool calls are text; ids, reward and survey "
     "only where usi wrote them",
     follows="FastChat data format (lm-sys/FastChat, docs/training.md) and dataset cards",
+    version="dataset cards as of 2026",
+    told_by="a list of messages under `conversations`",
 )
 _ROLE_OF = {"user": "human", "assistant": "gpt"}
 _HTML = re.compile(r"\s*<(?:div|p|pre|ol|ul|h[1-6]|span|table)\b", re.IGNORECASE)

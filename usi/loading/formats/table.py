@@ -358,6 +358,8 @@ ABOUT = About(
     carries=carries("agent", "task", "run", "outcome", "survey", "person"),
     lacks="tool calls, null content and metadata: a cell is text",
     follows="RFC 4180 (CSV), Apache Parquet",
+    version="as pyarrow reads them",
+    told_by="columns, or the first bytes of Parquet and Arrow",
 )
 
 

@@ -83,6 +83,9 @@ ABOUT = About(
     carries=carries("agent", "tools", "task", "run", "outcome"),
     lacks="surveys; tool results and speech (ticks, audio) are set aside",
     follows="tau2-bench, src/tau2/data_model",
+    version="commit a2c0247, results of 1.0.1",
+    told_by="`simulations`, `simulation_index`, or `info` and `tasks`; `messages` beside "
+    "`reward_info`",
 )
 INFRASTRUCTURE = frozenset(
     ("infrastructure_error", "unexpected_error", "timeout", "context_window_exceeded")

@@ -24,6 +24,8 @@ ABOUT = About(
     carries=carries("agent", "task", "run", "outcome", "survey"),
     lacks="tool calls; who took part",
     follows="arXiv 2603.11245 and its public scorer",
+    version="public scorer at df47a212",
+    told_by="an object whose values hold `conversation`",
 )
 _DOMAIN = re.compile(r"(airline|retail|telecom)_")
 _TAKEN = ("conversation", "survey", "reward", "keep", "termination_reason")

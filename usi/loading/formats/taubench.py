@@ -19,6 +19,8 @@ ABOUT = About(
     carries=carries("agent", "tools", "task", "run", "outcome"),
     lacks="surveys; system prompts and tool results are set aside",
     follows="tau-bench, its result files",
+    version="commit 59a200c",
+    told_by="`traj` in the first elements",
 )
 _TAKEN = ("task_id", "trial", "reward", "traj")
 DUPLICATE = "session: duplicate task and trial"

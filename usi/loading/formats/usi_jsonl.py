@@ -25,6 +25,8 @@ ABOUT = About(
     carries=frozenset(CARRIED),
     lacks="nothing of what usi keeps of a session",
     follows="usi/loading/schemas/usi-jsonl.schema.json",
+    version="this version of usi",
+    told_by="`messages` or `conversation` in a record, or a bare list of messages",
 )
 LABELS = ("full", "partial", "correct_refusal", "wrong_refusal", "failure")
 _STATUSES = get_args(SessionStatus)

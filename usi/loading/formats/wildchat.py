@@ -23,6 +23,8 @@ ABOUT = About(
     carries=carries("agent", "person"),
     lacks="tasks, outcomes and surveys: there are none; flags of single messages are set aside",
     follows="dataset cards of allenai/WildChat-1M and lmsys/lmsys-chat-1m",
+    version="dataset cards as of 2026",
+    told_by="`conversation` and `conversation_hash` or `conversation_id` beside their columns",
 )
 _MARKER = re.compile(r"\b(?:NAME|PRESIDIO_ANONYMIZED_[A-Z_]+)_?[0-9]*\b")
 _KEPT = ("model", "language", "country", "state", "turn", "redacted", "toxic")
