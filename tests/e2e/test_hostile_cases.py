@@ -90,3 +90,14 @@ def test_an_undamaged_log_is_read(tmp_path: Path) -> None:
     own.write_text('[read]\ntimezone = "UTC"\n[classes]\n')
     done = usi("logs", "validate", HOSTILE / "log.parquet", "--no-classes", "--config", own)
     assert done.code == 0, done
+
+
+def test_every_spelling_of_the_user_is_counted() -> None:
+    told = usi("validate", HOSTILE / "roles.jsonl", "--print", "json")
+    assert told.json()["inputs"][0]["user_turns"] == 20
+
+
+def test_binary_text_is_read_as_text(tmp_path: Path) -> None:
+    done = usi("convert", HOSTILE / "binary_text.parquet", "-o", tmp_path / "o.jsonl")
+    assert done.code == 0
+    assert "b'" not in (tmp_path / "o.jsonl").read_text()

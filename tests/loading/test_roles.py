@@ -98,11 +98,11 @@ def test_golden_files_are_not_refused(name):
 def test_free_names_of_roles(write):
     rows = [talk(n, user="Customer", agent="Agent") for n in range(2)]
     (first, _), _ = read(write("x.jsonl", rows, lines=True), user_role="Customer")
-    assert [turn.role for turn in first.turns] == ["Agent", "user", "Agent", "user"]
+    assert [turn.role for turn in first.turns] == ["assistant", "user", "assistant", "user"]
     runs = [{"task_id": 1, "traj": rows[0]["messages"]}]
     (session,), notes = read(write("y.json", runs), user_role="Customer")
-    assert [turn.role for turn in session.turns] == ["user", "user"]
-    assert notes.left_out == {"message: another role than user and assistant": 2}
+    assert [turn.role for turn in session.turns] == ["assistant", "user", "assistant", "user"]
+    assert not notes.left_out
 
 
 def test_a_session_without_the_role_is_read_by_rule(write):
@@ -136,3 +136,56 @@ def test_examples_of_the_word_lists(who):
         assert not pattern.search(text.lower()), text
     names = [name for listed in data["synonyms"].values() for name in listed]
     assert len(names) == len(set(names))
+
+
+SPELLINGS = ["User", "Human", "CUSTOMER", " user ", "client", "usr"]
+FORMATS = {
+    "usi-jsonl": lambda role: {"id": "1", "messages": _talk(role)},
+    "openai-chat": lambda role: {"messages": _talk(role)},
+    "tau2": lambda role: {"id": "1", "task_id": "t", "trial": 0, "messages": _talk(role)},
+    "sharegpt": lambda role: {
+        "conversations": [{"from": m["role"], "value": m["content"]} for m in _talk(role)]
+    },
+    "inspect": lambda role: {
+        "eval": {"task": "x", "model": "m"},
+        "samples": [{"id": "a", "epoch": 1, "messages": _talk(role)}],
+    },
+}
+
+
+def _talk(role: str | None) -> list[dict[str, str | None]]:
+    return [
+        {"role": "Assistant", "content": "Hello"},
+        {"role": role, "content": "I want to cancel"},
+    ]
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+@pytest.mark.parametrize("role", SPELLINGS)
+def test_a_known_spelling_of_the_user_is_read_in_every_format(write, layout, role):
+    path = write("a.json", json.dumps(FORMATS[layout](role)))
+    (session,) = open_sessions(path, options=LoadOptions(format=layout))
+    assert [turn.role for turn in session.turns] == ["assistant", "user"]
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+def test_an_unknown_role_is_counted_and_named(write, layout):
+    path = write("a.json", json.dumps(FORMATS[layout]("narrator")))
+    stream = open_sessions(path, options=LoadOptions(format=layout))
+    list(stream)
+    assert stream.notes.roles == {"narrator": 1}
+    assert any("'narrator' (1)" in remark for remark in stream.notes.remarks)
+
+
+@pytest.mark.parametrize("layout", ["usi-jsonl", "openai-chat", "tau2", "inspect"])
+def test_a_missing_role_is_counted(write, layout):
+    path = write("a.json", json.dumps(FORMATS[layout](None)))
+    stream = open_sessions(path, options=LoadOptions(format=layout))
+    list(stream)
+    assert stream.notes.roles == {"no role": 1}
+
+
+def test_the_role_that_the_caller_names_is_the_user_however_it_is_spelt(write):
+    path = write("a.json", json.dumps(FORMATS["usi-jsonl"]("narrator")))
+    (session,) = open_sessions(path, options=LoadOptions(user_role="narrator"))
+    assert [turn.role for turn in session.turns] == ["assistant", "user"]

@@ -271,7 +271,7 @@ JSON = st.recursive(
 TEXT = st.text(max_size=8)
 TURN = st.builds(
     Turn,
-    role=st.sampled_from(["user", "assistant", "tool", None, "User"]) | TEXT,
+    role=st.sampled_from(["user", "assistant", "tool", None]) | TEXT,
     content=JSON | st.just(MISSING),
     tool_calls=st.none() | st.lists(JSON, min_size=1, max_size=2),
     name=st.none() | TEXT,

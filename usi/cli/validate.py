@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from usi.cli.console import out, printed, working
+from usi.cli.console import note, out, printed, working
 from usi.cli.flags import Files, flags, without
 from usi.options import Delivery, LoadOptions
 from usi.report.text import printable
@@ -35,6 +36,7 @@ def command(
       usi validate chats.csv --map session=conv_id,role=speaker,text=utterance
     """
     from usi.loading import validate
+    from usi.loading.role_names import unknown_roles
 
     found = []
     for path in files:
@@ -47,6 +49,10 @@ def command(
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
     elif choice == "table":
         out("\n".join(_text(path, item) for path, item in found))
+    for _, item in found:
+        if item.unknown_roles and choice != "table":
+            text = unknown_roles(Counter(item.unknown_roles))
+            note(f"note: {text}", quiet=delivery.quiet)
     if bad and not delivery.exit_zero:
         raise SystemExit(BAD_INPUT)
 

@@ -12,12 +12,15 @@ from usi.loading.fields import BadField
 from usi.loading.jsonstream import Cursor
 from usi.loading.labels import domain_for
 from usi.loading.notes import InputFile, LoadNotes
+from usi.loading.role_names import OTHER_ROLE, usual_name
 from usi.loading.source import Source, Stream
 from usi.options import LoadOptions
 from usi.reading import as_input_error
 from usi.records import Session
 
 Made = TypeVar("Made")
+MAX_ROLES = 1000
+"""Names of roles that are counted apart; a file may have a name a message."""
 Records = Iterable[tuple[int, Mapping[str, Any]]]
 """Records with the rows that they stand in."""
 
@@ -89,6 +92,20 @@ class Context:
         return (wanted.user_role is not None and role == wanted.user_role) or (
             wanted.user_speaker is not None and name == wanted.user_speaker
         )
+
+    def role(self, found: Any, name: Any = None) -> Any:
+        """A role by its usual name (`usual_name`); one that the caller chose stays as it is."""
+        return found if self.is_chosen(found, name) else usual_name(found)
+
+    def note_role(self, role: Any) -> None:
+        """Count a message whose role is not known, by the role."""
+        if len(self.notes.roles) < MAX_ROLES or role in self.notes.roles:
+            self.notes.roles[role if isinstance(role, str) else "no role"] += 1
+
+    def other_role(self, role: Any) -> None:
+        """Set a message aside whose role is not known."""
+        self.leave_out(OTHER_ROLE)
+        self.note_role(role)
 
     def guess(self, what: str, count: int = 1) -> None:
         """Count something that the data don't say and that a rule decided."""

@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import heapq
 import re
-import tomllib
 import zlib
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from typing import Any
 
 from msgspec.structs import replace
@@ -24,6 +22,7 @@ from msgspec.structs import replace
 from usi.errors import InputError
 from usi.loading.context import Context
 from usi.loading.fields import messages_of, turn_of
+from usi.loading.role_names import DATA, OTHER_ROLE, USUAL
 from usi.loading.times import one_clock, time_of
 from usi.options import LoadOptions
 from usi.records import Session, Turn
@@ -81,15 +80,8 @@ def _kind(part: Any) -> str:
     return kind if isinstance(kind, str) and kind in _KNOWN else "another kind"
 
 
-_DATA = tomllib.loads(files("usi.loading").joinpath("roles.toml").read_text(encoding="utf-8"))
-SYNONYMS: dict[str, str] = {
-    name: role for role, names in _DATA["synonyms"].items() for name in names
-}
-"""Names of roles in formats that have no fixed ones, in small letters."""
-
-
 def _speaks_like(who: str) -> re.Pattern[str]:
-    data = _DATA[who]
+    data = DATA[who]
     tokens = [re.escape(token) for token in data.get("tokens", ())]
     return re.compile("|".join([*(rf"\b{part}" for part in data["patterns"]), *tokens]))
 
@@ -100,6 +92,23 @@ MIN_SHARE = 0.3
 LOOKED_AT = 500
 """Sessions with both sides that are looked at; shares of more would tell the same, slower.
 Which they are is drawn by lot from what they hold, so that their order decides nothing."""
+
+
+def named_usually(turn: Turn, context: Context) -> Turn:
+    """A turn whose role has its usual name; one that the caller chose stays as it is."""
+    role = context.role(turn.role, turn.name)
+    return turn if role is turn.role else replace(turn, role=role)
+
+
+def in_usual_roles(session: Session, context: Context) -> Session:
+    """A session whose roles have their usual names; roles that are not known are noted."""
+    if all(turn.role in USUAL for turn in session.turns):
+        return session
+    turns = tuple(named_usually(turn, context) for turn in session.turns)
+    for turn in turns:
+        if turn.role not in USUAL and not context.is_chosen(turn.role, turn.name):
+            context.note_role(turn.role)
+    return replace(session, turns=turns)
 
 
 def choose_user(session: Session, options: LoadOptions, context: Context) -> Session:
@@ -254,12 +263,14 @@ def conversation(messages: Any, field: str, context: Context) -> tuple[Turn, ...
     turns = []
     time = partial(time_of, context=context)
     for i, message in enumerate(messages_of(messages, field)):
-        turn = turn_of(message, f"{field}[{i}]", time)
+        turn = named_usually(turn_of(message, f"{field}[{i}]", time), context)
         chosen = context.is_chosen(turn.role, turn.name)
         aside = None if chosen and turn.role != "user" else _set_aside(turn, message)
         if aside is None:
             turns.append(turn)
         else:
+            if aside == OTHER_ROLE:
+                context.note_role(turn.role)
             nested = message.get("tool_messages")
             context.leave_out(aside, len(nested) if isinstance(nested, list) and nested else 1)
     return one_clock(tuple(turns), context)
@@ -278,4 +289,4 @@ def _set_aside(turn: Turn, message: dict[str, Any]) -> str | None:
         return "message: tool result"
     if turn.role in ("system", "developer"):
         return "message: system prompt"
-    return "message: another role than user and assistant"
+    return OTHER_ROLE

@@ -69,6 +69,8 @@ class LoadNotes:
         What the user should know and need not mend.
     files
         The files, in the order in which they were read.
+    roles
+        Messages of roles that are not known, by role.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
@@ -78,6 +80,7 @@ class LoadNotes:
     remarks: list[str] = field(default_factory=list)
     files: list[InputFile] = field(default_factory=list)
     more_problems: int = 0
+    roles: Counter[str] = field(default_factory=Counter)
 
     @property
     def layout(self) -> str | None:

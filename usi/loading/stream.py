@@ -22,10 +22,11 @@ from usi.loading.fields import BadField
 from usi.loading.formats.cells import plain_record, talk_columns
 from usi.loading.formats.table import NAME, chosen, is_one_conversation, sessions_of_rows
 from usi.loading.labels import simulator_label
-from usi.loading.messages import FlipDetector, choose_user
+from usi.loading.messages import FlipDetector, choose_user, in_usual_roles
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.paths import expand
 from usi.loading.registry import SURVEYS, describe, registry, sniff
+from usi.loading.role_names import unknown_roles
 from usi.loading.sample import Sample
 from usi.loading.source import Source, Window
 from usi.options import LoadOptions
@@ -112,6 +113,8 @@ class SessionStream:
                 yield named, own.hex()
             if digest:
                 self._note_content(content)
+        if self.notes.roles:
+            self.notes.remark(unknown_roles(self.notes.roles))
         if len(self.notes.problems) == 1:
             raise self.notes.problems[0]
         if self.notes.problems:
@@ -133,7 +136,8 @@ class SessionStream:
         detector = FlipDetector()
         read = found.read or registry().readers[found.layout].read
         for found_session in each(read(context), source.name, context.row):
-            session = choose_user(found_session, self._options, context)
+            named = in_usual_roles(found_session, context)
+            session = choose_user(named, self._options, context)
             detector.add(session)
             file.sessions += 1
             yield session

@@ -35,6 +35,8 @@ class Validation:
         Counts; actions are user messages that only call tools, and no user turns.
     roles, user_content
         Messages kept by role; user turns by the type of their content.
+    unknown_roles
+        Messages whose role is not known, by role: none of them is scored.
     tasks, sessions_without_task
         Distinct tasks that the data name, and sessions for which they name none.
     trials, batches, domains, statuses, status_reasons
@@ -62,6 +64,7 @@ class Validation:
     actions: int = 0
     roles: dict[str, int] = field(default_factory=dict)
     user_content: dict[str, int] = field(default_factory=dict)
+    unknown_roles: dict[str, int] = field(default_factory=dict)
     tasks: int = 0
     sessions_without_task: int = 0
     trials: dict[str, int] = field(default_factory=dict)
@@ -198,6 +201,7 @@ def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
     given: Sequence[str | Path] = [paths] if isinstance(paths, str | Path) else list(paths)
     tally, problems = _Tally(), list[str]()
     left_out, guessed, merged = Counter[str](), Counter[str](), Counter[str]()
+    roles = Counter[str]()
     files, remarks = list[InputFile](), list[str]()
     for path in given or [given]:  # type: ignore[list-item]
         try:
@@ -209,6 +213,7 @@ def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
         left_out += stream.notes.left_out
         guessed += stream.notes.guessed
         merged += stream.notes.merged
+        roles += stream.notes.roles
         files += stream.notes.files
         remarks += [text for text in stream.notes.remarks if text not in remarks]
     numbers: dict[str, Any] = dict(tally.numbers)
@@ -223,6 +228,7 @@ def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
         left_out=dict(sorted(left_out.items())),
         guessed=dict(sorted(guessed.items())),
         merged=dict(sorted(merged.items())),
+        unknown_roles=dict(sorted(roles.items())),
         problems=tuple(problems),
         remarks=(*remarks, *tally.remarks()),
         **numbers,

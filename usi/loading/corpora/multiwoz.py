@@ -11,8 +11,8 @@ from typing import Any
 
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, record_of, text
-from usi.loading.messages import SYNONYMS
 from usi.loading.reader import About, carries
+from usi.loading.role_names import SYNONYMS
 from usi.loading.sample import Sample
 from usi.records import Session, Turn
 

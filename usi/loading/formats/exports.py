@@ -17,8 +17,9 @@ from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, messages_of, record_of
 from usi.loading.formats import usi_jsonl
 from usi.loading.formats.sharegpt import html_text
-from usi.loading.messages import SYNONYMS, text_of
+from usi.loading.messages import text_of
 from usi.loading.reader import About, carries
+from usi.loading.role_names import SYNONYMS
 from usi.loading.sample import Sample
 from usi.loading.times import time_of
 from usi.records import MISSING, Session

@@ -223,7 +223,8 @@ def _turns(record: Mapping[str, Any], context: Context) -> Iterator[Turn]:
     for i, message in enumerate(messages):
         if not isinstance(message, dict):
             raise BadField(f"messages[{i}]", f"a message must be an object, not {kind(message)}")
-    users = [message for message in messages if message.get("role") == "user"]
+    messages = [m | {"role": context.role(m.get("role"), m.get("name"))} for m in messages]
+    users = [message for message in messages if message["role"] == "user"]
     own = [message for message in users if message.get("source") != "input"]
     if users and not own:
         context.guess("session: has no user message but the sample's input, taken for the user")
@@ -235,7 +236,7 @@ def _turns(record: Mapping[str, Any], context: Context) -> Iterator[Turn]:
         elif not chosen and role == "tool":
             context.leave_out("message: tool result")
         elif not chosen and role not in ("user", "assistant"):
-            context.leave_out("message: another role than user and assistant")
+            context.other_role(role)
         elif role == "user" and own and message.get("source") == "input" and not chosen:
             context.leave_out("message: input of the sample, before the simulated user")
         else:

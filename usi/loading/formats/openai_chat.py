@@ -153,11 +153,14 @@ def _kept(messages: list[Any], field: str, context: Context) -> Iterator[dict[st
 
 
 def _chat(message: dict[str, Any], context: Context) -> dict[str, Any] | None:
-    role = message.get("role")
+    role = context.role(message.get("role"), message.get("name"))
     chosen = context.is_chosen(role, message.get("name"))
     if role not in ("user", "assistant") and not chosen:
         reason = _ASIDE.get(role) if isinstance(role, str) else None
-        context.leave_out(reason or "message: another role than user and assistant")
+        if reason is None:
+            context.other_role(role)
+        else:
+            context.leave_out(reason)
         return None
     if message.keys() - _FIELDS - STAMPS:
         context.leave_out("field: of a message, beside role, content, name and tool calls")
@@ -165,10 +168,8 @@ def _chat(message: dict[str, Any], context: Context) -> dict[str, Any] | None:
     if content is None and isinstance(message.get("refusal"), str):
         content = message["refusal"]
     kept: dict[str, Any] = {
-        key: message[key]
-        for key in ("role", "name", "tool_calls", "function_call")
-        if key in message
-    }
+        key: message[key] for key in ("name", "tool_calls", "function_call") if key in message
+    } | {"role": role}
     time = time_of(message, "", context)
     if time is not None:
         kept["time"] = time

@@ -19,9 +19,10 @@ from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, messages_of, record_of
 from usi.loading.formats import usi_jsonl
 from usi.loading.formats.openai_chat import ACTION, OWN_KEY, TALK, line_of, note_message
-from usi.loading.messages import SYNONYMS, text_of
+from usi.loading.messages import text_of
 from usi.loading.notes import LoadNotes
 from usi.loading.reader import About, Target, carries
+from usi.loading.role_names import SYNONYMS
 from usi.loading.sample import Sample
 from usi.loading.times import time_of
 from usi.records import MISSING, Session
@@ -146,7 +147,7 @@ def kept_messages(messages: list[Any], field: str, context: Context) -> Iterator
             context.leave_out("message: system prompt")
             continue
         elif role is None:
-            context.leave_out("message: another role than user and assistant")
+            context.other_role(speaker)
             continue
         content = text_of(content, context)
         if role == "assistant" and isinstance(content, str) and _HTML.match(content):

@@ -33,9 +33,10 @@ from usi.loading.formats.cells import (
 )
 from usi.loading.formats.openai_chat import ACTION, OTHER_ROLE, TALK
 from usi.loading.formats.usi_jsonl import session_of
-from usi.loading.messages import JOINED, SYNONYMS
+from usi.loading.messages import JOINED
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.reader import About, Target, carries
+from usi.loading.role_names import SYNONYMS
 from usi.loading.sample import LOOKED_AT, Sample
 from usi.loading.times import moment, stamp_of
 from usi.options import MEANINGS, check_map

@@ -19,7 +19,7 @@ from usi.errors import InputError
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind
 from usi.loading.formats import usi_jsonl
-from usi.loading.messages import SYNONYMS
+from usi.loading.role_names import SYNONYMS
 from usi.loading.times import moment, one_clock
 from usi.records import Session, Turn
 
@@ -404,18 +404,18 @@ def _key(turn: Turn) -> tuple[str, str]:
 def role_of(found: Any, context: Context) -> str | None:
     """Role of a message in plain names; ``None`` (and counted) where it is no conversation."""
     if not isinstance(found, str):
-        context.leave_out("message: another role than user and assistant")
+        context.other_role(None)
         return None
     if context.is_chosen(found, None):
         return found
     role = SYNONYMS.get(found.strip().lower())
     if role in ("user", "assistant"):
         return role
-    context.leave_out(
-        {"system": "message: system prompt", "tool": "message: tool result"}.get(
-            role or "", "message: another role than user and assistant"
-        )
-    )
+    aside = {"system": "message: system prompt", "tool": "message: tool result"}.get(role or "")
+    if aside is None:
+        context.other_role(found)
+    else:
+        context.leave_out(aside)
     return None
 
 
