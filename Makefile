@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo simulate docs docs-tables test test-study test-processors lint bench clean
+.PHONY: help demo simulate docs docs-tables test test-study test-processors fuzz lint bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make test   run all tests"
 	@echo "make test-study   thirty scripted participants in a browser (minutes)"
 	@echo "make test-processors   the demo has the same bytes on other kernels and threads (minutes)"
+	@echo "make fuzz   N damaged inputs of every kind (N=100000); none may end in an internal error"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
 	@echo "make study  validation on populations of known truth: writes docs/validation.md (minutes)"
@@ -83,6 +84,11 @@ test-study: $(DEV)
 # The demo under other BLAS kernels, without vector instructions, with more threads.
 test-processors: $(DEV)
 	USI_PROCESSORS=1 $(BIN)/pytest -n0 tests/scoring/test_processors.py
+
+# N damaged inputs of every kind; the smallest input of a failure is kept in tests/fuzz/found.
+N ?= 100000
+fuzz: $(DEV)
+	USI_FUZZ=$(N) $(BIN)/pytest -n $(JOBS) tests/fuzz
 
 lint: $(DEV)
 	$(BIN)/ruff check .

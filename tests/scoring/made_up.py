@@ -56,7 +56,7 @@ def entry(
     made: dict[str, Any] = {
         "conversation": conversation(rng, human=human, silent=silent),
         "survey": survey(rng),
-        "reward": None if rng.random() < nulls else rng.choice([0.0, 1.0, 1, 0.5]),
+        "reward": None if rng.random() < nulls else rng.choice([0.0, 1.0, 1, 1]),
     }
     mark = rng.choice(marks)
     if mark != "absent":

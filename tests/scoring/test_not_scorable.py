@@ -89,3 +89,15 @@ def test_unknown_names_list_near_matches(tmp_path: Path) -> None:
         usi.score(one, human, profile="tau-usi", human_source="simulator")
     with pytest.raises(UsageError, match="no simulator"):
         usi.score([], human, profile="tau-usi")
+
+
+def test_rewards_that_are_neither_0_nor_1_need_a_threshold(tmp_path: Path) -> None:
+    human = people("retail_0", "retail_1")
+    half = {task: {**entry("w"), "reward": 0.5} for task in ("retail_0", "retail_1")}
+    whole = {task: {**entry("w"), "reward": 1.0} for task in ("retail_0", "retail_1")}
+    with pytest.raises(NotScorable, match=r"such as 0\.5.*--success-at"):
+        scored(tmp_path, human, {"s": half})
+    declared = scored(tmp_path, human, {"s": half}, success_at=0.5)
+    plain = scored(tmp_path, human, {"s": whole})
+    assert declared.simulators[0].components == plain.simulators[0].components
+    assert "|reward:0.5|" in declared.signature

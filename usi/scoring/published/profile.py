@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from usi._version import __version__
-from usi.errors import UsageError
+from usi.errors import NotScorable, UsageError
 from usi.estimate import Estimate, not_assessed
 from usi.extraction.profile import get_specs
 from usi.extraction.spec import DIMENSIONS, FeatureSpec
@@ -41,6 +41,7 @@ from usi.reasons import (
     NO_SHARED_TASK_PAIRS,
     NO_SURVEY_FILES,
     ONE_BATCH_PUBLISHED,
+    REWARDS_NOT_BINARY,
     SEVERAL_PER_TASK,
     SURVEY_FILE_MISSING,
     Reason,
@@ -328,6 +329,7 @@ class PublishedStudies:
             "ids": None if self.options.run_ids == BEHIND_AUTO else self.options.run_ids,
             "lex": self.human.lexicon,
             "bins": self.difficulty.name,
+            "reward": None if self.options.success_at is None else f"{self.options.success_at:g}",
             "v": __version__,
         }
         cards = [
@@ -392,6 +394,8 @@ def study_tables(
                 f"a session table of the profile {table.profile!r} can't be scored with "
                 f"{NAME!r}: make it again with: usi features FILES --profile {NAME}"
             )
+    human = _with_outcomes(human, options.success_at)
+    simulators = {k: _with_outcomes(v, options.success_at) for k, v in simulators.items()}
     specs = get_specs(NAME)
     people = read_side(human, specs, side="human", name="reference", run_ids=options.run_ids)
     sides = tuple(
@@ -407,6 +411,27 @@ def study_tables(
         surveys=surveys,
         options=options,
     )
+
+
+def _with_outcomes(table: SessionTable, threshold: float | None) -> SessionTable:
+    """The table with rewards of 0 and 1 alone, by the threshold that was declared.
+
+    Raises
+    ------
+    NotScorable
+        For other rewards, where no threshold was declared: the public scorer takes every reward
+        above 0 for a success.
+    """
+    reward = table.frame["reward"]
+    if threshold is not None:
+        return replace(
+            table,
+            frame=table.frame.with_columns((pl.col("reward") >= threshold).cast(pl.Float64)),
+        )
+    strange = reward.drop_nulls().filter(~reward.drop_nulls().is_in([0.0, 1.0])).sort()
+    if len(strange):
+        raise NotScorable(REWARDS_NOT_BINARY(example=strange[0]))
+    return table
 
 
 def _difficulty(option: str, sides: Sequence[SideData]) -> Difficulty:
