@@ -16,6 +16,7 @@ import pytest
 
 from usi.errors import InputError, UsiError
 from usi.loading import archive, open_sessions, source
+from usi.loading.jsonstream import decode
 
 LINE = json.dumps({"messages": [{"role": "user", "content": "hi"}]}).encode() + b"\n"
 
@@ -151,3 +152,14 @@ def test_refusing_takes_no_memory(write):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 300 * 2**20  # the largest record, and its copy while it grows
+
+
+@pytest.mark.parametrize("text", ['{"a": 1, "a": 2}', '[{"b":1,"b" :2}]', '{"a":1,"a":"\\u0022:"}'])
+def test_a_key_that_occurs_twice_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"row 3: the key '.' occurs twice"):
+        decode(text.encode(), row=3)
+
+
+@pytest.mark.parametrize("text", ['{"a\\\\":1,"b":"x\\":y"}', '{"c":"\\u0022:", "d" : [{"e":1}]}'])
+def test_keys_that_occur_once_are_read(text: str) -> None:
+    assert decode(text.encode()) == json.loads(text)

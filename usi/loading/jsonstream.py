@@ -16,6 +16,7 @@ import msgspec
 
 from usi.errors import InputError
 from usi.options import MAX_RECORD
+from usi.reading import RepeatedKey, once
 
 CHUNK = 2**20
 _SPACE = re.compile(rb"[ \t\r\n]*+")
@@ -23,6 +24,7 @@ _SCALAR = re.compile(rb"[^ \t\r\n,\]}:]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _STRUCTURE = re.compile(rb'["\[\]{}]')
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
+_SPACED = (b" :", b"\t:", b"\n:", b"\r:")
 _RAW = msgspec.json.Decoder(msgspec.Raw)
 _ANY = msgspec.json.Decoder()
 _BOM = b"\xef\xbb\xbf"
@@ -49,19 +51,32 @@ def decode(
     Raises
     ------
     InputError
-        Not UTF-8, not JSON, truncated, or nested too deeply.
+        Not UTF-8, not JSON, truncated, nested too deeply, or an object with a key twice.
     """
     try:
-        return _ANY.decode(data)
+        value = _ANY.decode(data)
+        whole = not isinstance(value, dict | list) or _keys(bytes(data)) == _keys(
+            msgspec.json.encode(value)
+        )
     except RecursionError:
         raise _too_deep(file, row) from None
     except msgspec.MsgspecError:
-        return _decode_slowly(bytes(data), file, row, offset)
+        whole = False
+    return value if whole else _decode_slowly(bytes(data), file, row, offset)
+
+
+def _keys(text: bytes) -> int:
+    """Number of keys of JSON: decoded and written again, a key that stood twice is fewer."""
+    if any(mark in text for mark in _SPACED):
+        text = msgspec.json.format(text, indent=-1)
+    return text.count(b'":') - text.count(b'\\":')
 
 
 def _decode_slowly(data: bytes, file: str | None, row: int | None, offset: int) -> Any:
     try:
-        return json.loads(data.decode("utf-8"))
+        return json.loads(data.decode("utf-8"), object_pairs_hook=once)
+    except RepeatedKey as error:
+        raise InputError(str(error), file=file, row=row) from None
     except RecursionError:
         raise _too_deep(file, row) from None
     except UnicodeDecodeError as error:
