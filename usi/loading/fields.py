@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -89,6 +89,18 @@ ReadTime = Callable[[Mapping[str, Any], str], datetime | None]
 """A message and the name of its place -> its time (`usi.loading.times`)."""
 
 
+BODILESS: frozenset[str] = STAMPS | {
+    "role", "name", "id", "tool_calls", "function_call", "tool_call_id", "type", "status",
+    "index", "turn_idx", "metadata", "annotations", "cost", "usage",
+}  # fmt: skip
+"""Keys of a message that hold no words of its speaker: with these alone a message is empty. Any
+other key may hold them, and is not passed over without a word."""
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name[:40]}`" for name in sorted(map(str, names))[:5])
+
+
 def turn_of(message: Any, field: str, time: ReadTime) -> Turn:
     """One message, content as found.
 
@@ -104,9 +116,14 @@ def turn_of(message: Any, field: str, time: ReadTime) -> Turn:
     if role is not None and not isinstance(role, str):
         raise BadField(f"{field}.role", f"must be text, not {kind(role)}")
     name = get("name")
+    content = get("content", MISSING)
+    if content is MISSING and isinstance(get("parts"), list):  # Gemini, and the Vercel AI SDK
+        content = message["parts"]
+    if content is MISSING and calls is None and not BODILESS.issuperset(message):
+        raise BadField(field, f"has no `content`, but {_listed(message.keys() - BODILESS)}")
     return Turn(
         role,
-        get("content", MISSING),
+        content,
         calls,
         name if isinstance(name, str) else None,
         None if STAMPS.isdisjoint(message) else time(message, field),

@@ -28,12 +28,26 @@ from usi.options import LoadOptions
 from usi.records import Session, Turn
 
 JOINED = "message: text parts joined by a line end"
-_TEXT = frozenset(("text", "input_text", "output_text"))
+SPEECH = frozenset(("text", "input_text", "output_text"))
+"""Types of parts that hold words of the speaker, beside refusals; all others are counted."""
 _KNOWN = frozenset(
     (
         "image", "image_url", "input_image", "audio", "input_audio", "output_audio", "video",
-        "file", "input_file", "document", "data", "reasoning", "thinking", "tool_use",
-        "tool_result", "tool_call", "tool_call_response", "blob", "uri",
+        "file", "input_file", "document", "data", "reasoning", "thinking", "redacted_thinking",
+        "tool_use", "tool_result", "tool_call", "tool_call_response", "tool-call", "tool-result",
+        "dynamic-tool", "server_tool_use", "web_search_tool_result", "mcp_tool_use",
+        "mcp_tool_result", "search_result", "code_execution_tool_result", "step-start",
+        "source-url", "source-document", "blob", "uri", "thought", "functionCall",
+        "functionResponse", "function_call", "function_response", "inlineData", "inline_data",
+        "fileData", "file_data", "executableCode", "executable_code", "codeExecutionResult",
+        "code_execution_result", "toolUse", "toolResult", "reasoningContent",
+    )
+)  # fmt: skip
+_RESULTS = frozenset(
+    (
+        "tool_result", "tool-result", "tool_call_response", "functionResponse",
+        "function_response", "toolResult", "web_search_tool_result", "mcp_tool_result",
+        "code_execution_tool_result",
     )
 )  # fmt: skip
 
@@ -58,15 +72,40 @@ def text_of(content: Any, context: Context) -> Any:
     return "\n".join(texts) if texts else None
 
 
+def spoken(session: Session, context: Context) -> Session:
+    """The session with the text of every message that is a list of parts, whatever its format.
+
+    A message of the user of which no text is left, such as one that carries the result of a tool,
+    is not a turn: it is set aside.
+    """
+    if not any(isinstance(turn.content, list | tuple) for turn in session.turns):
+        return session
+    turns = []
+    for turn in session.turns:
+        if isinstance(turn.content, list | tuple):
+            parts = list(turn.content)
+            content = text_of(parts, context)
+            if content is None and parts and turn.role == "user":
+                results = all(_kind(part) in _RESULTS for part in parts)
+                what = "tool result" if results else "no text among its parts"
+                context.leave_out(f"message: {what}")
+                continue
+            turn = replace(turn, content=content)
+        turns.append(turn)
+    return replace(session, turns=tuple(turns))
+
+
 def _part_text(part: Any) -> str | None:
     if isinstance(part, str):
         return part
-    if not isinstance(part, dict):
+    if not isinstance(part, dict) or part.get("thought") is True:
         return None
-    kind = part.get("type", "text")
+    kind = part.get("type")
+    if kind is None and not {"text", "content"} & part.keys():
+        return None
     if kind == "refusal":
         found = part.get("refusal")
-    elif kind in _TEXT:
+    elif kind is None or kind in SPEECH:
         found = part.get("text", part.get("content"))
     else:
         return None
@@ -76,7 +115,13 @@ def _part_text(part: Any) -> str | None:
 
 
 def _kind(part: Any) -> str:
-    kind = part.get("type") if isinstance(part, dict) else None
+    if not isinstance(part, dict):
+        return "another kind"
+    kind = part.get("type")
+    if kind is None:  # Gemini and Bedrock name the kind by the key that holds it
+        kind = next((key for key in part if key in _KNOWN), None)
+    if isinstance(kind, str) and kind.startswith("tool-") and kind not in _KNOWN:
+        kind = "tool-call"  # tool-NAME, of the Vercel AI SDK
     return kind if isinstance(kind, str) and kind in _KNOWN else "another kind"
 
 

@@ -22,7 +22,7 @@ from usi.loading.fields import BadField
 from usi.loading.formats.cells import plain_record, talk_columns
 from usi.loading.formats.table import NAME, chosen, is_one_conversation, sessions_of_rows
 from usi.loading.labels import simulator_label
-from usi.loading.messages import FlipDetector, choose_user, in_usual_roles
+from usi.loading.messages import FlipDetector, choose_user, in_usual_roles, spoken
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.paths import expand
 from usi.loading.registry import SURVEYS, describe, registry, sniff
@@ -136,7 +136,7 @@ class SessionStream:
         detector = FlipDetector()
         read = found.read or registry().readers[found.layout].read
         for found_session in each(read(context), source.name, context.row):
-            named = in_usual_roles(found_session, context)
+            named = spoken(in_usual_roles(found_session, context), context)
             session = choose_user(named, self._options, context)
             detector.add(session)
             file.sessions += 1
