@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -122,6 +123,40 @@ class Context:
             return False
         self.seen.add(key)
         return True
+
+    def run_of(
+        self, key: Any, trial: str | None, content: Any, reason: str
+    ) -> tuple[str | None] | None:
+        """The trial of a session whose task and trial may have been read before.
+
+        One result file a run is usual, and each begins with trial 0: another talk under the same
+        key is another run, ``0+2`` the second. Only the same talk is a duplicate: ``None``, and
+        counted.
+
+        Parameters
+        ----------
+        key
+            What names the session.
+        trial
+            Trial as found.
+        content
+            What the session holds.
+        reason
+            Under which a duplicate is counted.
+        """
+        digest = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).digest()
+        if not self.is_new(("content", key, digest), reason):
+            return None
+        number = 1
+        while (key, number) in self.seen:
+            number += 1
+        self.seen.add((key, number))
+        if number == 1:
+            return (trial,)
+        self.guess(
+            "session: another talk of a task and trial that were read; taken for another run"
+        )
+        return (f"{trial or ''}+{number}",)
 
     def build(self, make: Callable[[], Session | None], row: int | None) -> Session | None:
         """Make a session; whatever is wrong becomes a noted problem and gives ``None``."""

@@ -90,8 +90,9 @@ def spoken(session: Session, context: Context) -> Session:
                 what = "tool result" if results else "no text among its parts"
                 context.leave_out(f"message: {what}")
                 continue
-            turn = replace(turn, content=content)
-        turns.append(turn)
+            turns.append(replace(turn, content=content))
+        else:
+            turns.append(turn)
     return replace(session, turns=tuple(turns))
 
 

@@ -163,6 +163,8 @@ TABLE_SUFFIX = ".parquet"
 SIMULATED_LAYOUTS = ("tau-bench", "tau2", "odyssim")
 """Layouts that hold nothing but simulator output."""
 
+DUPLICATES = "session: duplicate"
+"""How loaders name sessions that they left out as copies of others: said on standard error."""
 _RESULTS_PREFIX = "eval_results_"
 PUBLISHED = "tau-usi"
 """Profile of the published index, which a report shows beside another one."""
@@ -507,6 +509,11 @@ def _note(side: SideInput, stream: SessionStream, label: str, role: str) -> None
     aside = {SET_ASIDE(what=what): count for what, count in notes.left_out.items()}
     side.left_out.setdefault(label, Counter()).update(aside)
     side.losses.setdefault(label, []).extend(notes.losses)
+    side.asides += [
+        f"{label or 'people'}: {count:,} x {what}, left out"
+        for what, count in sorted(notes.left_out.items())
+        if what.startswith(DUPLICATES)
+    ]
     told = [REMARK(text=text) for text in notes.remarks]
     side.remarks += [remark for remark in told if remark not in side.remarks]
     for file in notes.files:

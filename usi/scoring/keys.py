@@ -100,13 +100,11 @@ def natural(label: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _trial_is_task(frame: pl.DataFrame) -> bool:
-    """Whether every trial occurs with one task only (the trial is no repetition)."""
-    per_trial = (
-        frame.filter(pl.col("trial").is_not_null() & pl.col("task").is_not_null())
-        .group_by("trial")
-        .agg(pl.col("task").n_unique())
-    )
-    return per_trial.height > 0 and bool(per_trial["task"].max() == 1)
+    """Whether every trial occurs with one task only, of several (the trial is no repetition)."""
+    known = frame.filter(pl.col("trial").is_not_null() & pl.col("task").is_not_null())
+    per_trial = known.group_by("trial").agg(pl.col("task").n_unique())
+    several = known["task"].n_unique() > 1 or known["trial"].n_unique() == 1
+    return several and per_trial.height > 0 and bool(per_trial["task"].max() == 1)
 
 
 def _ids(frame: pl.DataFrame) -> list[str]:

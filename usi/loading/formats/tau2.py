@@ -203,8 +203,11 @@ def _session(value: Any, row: int, context: Context, found: str | None) -> Sessi
     reward = _reward(record)
     lost = messages is None or messages is MISSING
     turns = () if lost else conversation(messages, "messages", context)
-    if key is not None and not context.is_new(key, DUPLICATE):
-        return None
+    if key is not None:
+        run = context.run_of(key, trial, (messages, reward), DUPLICATE)
+        if run is None:
+            return None
+        (trial,) = run
     status, reason = _status(termination, lost, turns == () and not lost and not messages)
     return Session(
         session_id=session_id,

@@ -62,8 +62,8 @@ def array_identity(
     """Session id and duplicate key of a row of a result list.
 
     The id is ``{domain}_{task_id}`` (the trial stands in its own field), else the row's own id,
-    else empty (the stream names such sessions by their content). Two rows of the same task and
-    trial are duplicates; without a trial only rows of the same own id are.
+    else empty (the stream names such sessions by their content). Rows of the same task and trial
+    have the same key; without a trial rows of the same own id do.
     """
     if task_id is None:
         return (own, ("own", own)) if own is not None else ("", None)
@@ -85,8 +85,11 @@ def _session(value: Any, row: int, context: Context) -> Session | None:
     reward = number(record.get("reward"), "reward")
     turns = () if traj is None or traj is MISSING else conversation(traj, "traj", context)
     reason = error or ("traj is empty" if not traj else None)
-    if key is not None and not context.is_new(key, DUPLICATE):
-        return None
+    if key is not None:
+        run = context.run_of(key, trial, (traj, reward), DUPLICATE)
+        if run is None:
+            return None
+        (trial,) = run
     return Session(
         session_id=session_id,
         turns=turns,
