@@ -261,3 +261,11 @@ def test_a_log_cut_off(write):
     whole = json.dumps(HEADER | {"samples": [sample()]})
     with pytest.raises(InputError, match="truncated"):
         read(write("x.json", whole[:-300]))
+
+
+def test_an_invalidated_sample_is_set_aside_with_its_reason(write):
+    taken_back = {"author": "qa", "reason": "the simulator leaked its prompt", "metadata": {}}
+    path = write({**LOG, "samples": [sample("t1", invalidation=taken_back), sample("t2")]})
+    found = read(path)
+    assert [s.status for s in found.sessions] == ["failed", "ok"]
+    assert found.sessions[0].status_reason == "invalidated: the simulator leaked its prompt"

@@ -206,6 +206,11 @@ def _limit(record: Mapping[str, Any]) -> str | None:
 
 
 def _status(record: Mapping[str, Any], turns: tuple[Turn, ...]) -> tuple[SessionStatus, str | None]:
+    invalid = record.get("invalidation")
+    if invalid:  # somebody looked at the sample and took it back
+        told = invalid.get("reason") if isinstance(invalid, dict) else None
+        told = told.strip().splitlines()[0][:300] if isinstance(told, str) and told.strip() else ""
+        return "failed", f"invalidated: {told}" if told else "invalidated"
     error = record.get("error")
     if error is None:
         return ("ok", None) if turns else ("failed", "no messages")
