@@ -272,6 +272,58 @@ class FlipDetector:
         )
 
 
+_LABELLED = re.compile(
+    r"^[ \t>*\[]*(user|human|customer|client|caller|assistant|agent|bot|ai|system|support)"
+    r"[\]* \t]*:[ \t*]*\S",
+    re.IGNORECASE | re.MULTILINE,
+)
+_USERS = frozenset(("user", "human", "customer", "client", "caller"))
+
+
+@dataclass
+class TranscriptDetector:
+    """Counts the sessions in which one message holds a whole talk, as in a judge's prompt.
+
+    Attributes
+    ----------
+    sessions, found
+        Sessions with a message of the user, and those of them in which the one message of the
+        user has labelled lines of both sides, at least four in all.
+    """
+
+    sessions: int = 0
+    found: int = 0
+
+    def add(self, session: Session) -> None:
+        """Look at one session."""
+        own = [turn.content for turn in session.turns if turn.role == "user"]
+        if not own:
+            return
+        self.sessions += 1
+        if len(own) == 1 and type(own[0]) is str:
+            who = [name.lower() for name in _LABELLED.findall(own[0][:LONGEST_LOOKED_AT])]
+            users = sum(name in _USERS for name in who)
+            self.found += len(who) >= 4 and 0 < users < len(who)
+
+    @property
+    def inside(self) -> bool:
+        """Whether the file holds talks inside messages and not as messages."""
+        return self.found >= MIN_SESSIONS and 2 * self.found > self.sessions
+
+    def problem(self, file: str) -> InputError:
+        """The refusal, with its reason and the way out."""
+        return InputError(
+            f"{self.found:,} of {self.sessions:,} sessions hold a whole transcript inside one "
+            "message: that is what a judge was given, not a conversation. Give the file with the "
+            "conversations that were judged",
+            file=file,
+        )
+
+
+LONGEST_LOOKED_AT = 20_000
+"""Characters of a message in which labelled lines are looked for."""
+
+
 def _speaks(words: str) -> tuple[bool, bool]:
     """Whether words are like an agent's, and like a user's."""
     return AGENT.search(words) is not None, USER.search(words) is not None

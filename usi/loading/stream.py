@@ -22,7 +22,13 @@ from usi.loading.fields import BadField
 from usi.loading.formats.cells import plain_record, talk_columns
 from usi.loading.formats.table import NAME, chosen, is_one_conversation, sessions_of_rows
 from usi.loading.labels import simulator_label
-from usi.loading.messages import FlipDetector, choose_user, in_usual_roles, spoken
+from usi.loading.messages import (
+    FlipDetector,
+    TranscriptDetector,
+    choose_user,
+    in_usual_roles,
+    spoken,
+)
 from usi.loading.notes import InputFile, LoadNotes
 from usi.loading.paths import expand
 from usi.loading.registry import SURVEYS, describe, registry, sniff
@@ -133,16 +139,19 @@ class SessionStream:
         context = Context(source, self._options, self.notes, label, file, seen, _read_records)
         problems = len(self.notes.problems)
         before = sum(self.notes.left_out.values())
-        detector = FlipDetector()
+        detector, inside = FlipDetector(), TranscriptDetector()
         read = found.read or registry().readers[found.layout].read
         for found_session in each(read(context), source.name, context.row):
             named = spoken(in_usual_roles(found_session, context), context)
             session = choose_user(named, self._options, context)
             detector.add(session)
+            inside.add(session)
             file.sessions += 1
             yield session
         if detector.flipped and self._options.user_role is None and not self._options.user_speaker:
             self.notes.add_problem(detector.problem(source.name))
+        if inside.inside:
+            self.notes.add_problem(inside.problem(source.name))
         nothing = len(self.notes.problems) == problems
         if not file.sessions and nothing and sum(self.notes.left_out.values()) == before:
             raise InputError("the file holds no sessions", file=source.name)
