@@ -195,3 +195,40 @@ def test_records_without_input_and_output(write):
         read(write("x.json", [trace(1, None, None)]))
     with pytest.raises(InputError, match="not a record of langfuse"):
         read(write("y.json", [trace(1, [U1], A1), {"id": "x"}]))
+
+
+def stored(number, messages, answer, **more):
+    return {"id": f"c{number}", "object": "chat.completion", "created": number,
+            "messages": messages, "choices": [{"index": 0, "message": answer}], **more}  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_stored_completions_count_each_message_once(write, named):
+    more = {"metadata": {"conversation_id": "s"}} if named else {}
+    calls = [stored(1, [SYSTEM, U1], A1, **more), stored(2, [SYSTEM, U1, A1, U2], A2, **more)]
+    other = {"role": "user", "content": "another matter"}
+    calls.append(stored(3, [SYSTEM, other], A1, metadata={"conversation_id": "t"} if named else {}))
+    found, notes = read(write("x.json", calls))
+    assert notes.layout == "openai-stored"
+    assert said(found[0]) == WHOLE
+    assert [len(session.turns) for session in found] == [4, 2]
+    assert [session.session_id for session in found] == (["s", "t"] if named else ["c1", "c3"])
+
+
+def test_responses_follow_the_response_that_they_name(write):
+    def answered(message):
+        return [{"type": "message", "role": "assistant",
+                 "content": [{"type": "output_text", "text": message["content"]}]}]  # fmt: skip
+
+    calls = [
+        {"id": "r1", "object": "response", "created_at": 1, "input": U1["content"],
+         "output": answered(A1)},
+        {"id": "r2", "object": "response", "created_at": 2, "input": [{**U2, "type": "message"}],
+         "previous_response_id": "r1", "output": [{"type": "reasoning"}, *answered(A2)]},
+        {"id": "r3", "object": "response", "created_at": 3, "input": "another matter",
+         "output": answered(A1)},
+    ]  # fmt: skip
+    found, notes = read(write("x.json", calls))
+    assert notes.layout == "openai-responses"
+    assert said(found[0]) == WHOLE
+    assert [len(session.turns) for session in found] == [4, 2]

@@ -265,7 +265,7 @@ def test_a_log_cut_off(write):
 
 def test_an_invalidated_sample_is_set_aside_with_its_reason(write):
     taken_back = {"author": "qa", "reason": "the simulator leaked its prompt", "metadata": {}}
-    path = write({**LOG, "samples": [sample("t1", invalidation=taken_back), sample("t2")]})
-    found = read(path)
-    assert [s.status for s in found.sessions] == ["failed", "ok"]
-    assert found.sessions[0].status_reason == "invalidated: the simulator leaked its prompt"
+    log = HEADER | {"samples": [sample("t1", invalidation=taken_back), sample("t2")]}
+    found, _ = read(write("shop.json", log))
+    assert [session.status for session in found] == ["failed", "ok"]
+    assert found[0].status_reason == "invalidated: the simulator leaked its prompt"

@@ -91,7 +91,7 @@ ReadTime = Callable[[Mapping[str, Any], str], datetime | None]
 
 BODILESS: frozenset[str] = STAMPS | {
     "role", "name", "id", "tool_calls", "function_call", "tool_call_id", "type", "status",
-    "index", "turn_idx", "metadata", "annotations", "cost", "usage",
+    "index", "turn_idx", "metadata", "annotations", "cost", "usage", "tool_messages",
 }  # fmt: skip
 """Keys of a message that hold no words of its speaker: with these alone a message is empty. Any
 other key may hold them, and is not passed over without a word."""
@@ -99,6 +99,10 @@ other key may hold them, and is not passed over without a word."""
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(f"`{name[:40]}`" for name in sorted(map(str, names))[:5])
+
+
+class Parts(list[Any]):
+    """Content that stood under ``parts``: it has no form of its own in which it could stay."""
 
 
 def turn_of(message: Any, field: str, time: ReadTime) -> Turn:
@@ -118,8 +122,9 @@ def turn_of(message: Any, field: str, time: ReadTime) -> Turn:
     name = get("name")
     content = get("content", MISSING)
     if content is MISSING and isinstance(get("parts"), list):  # Gemini, and the Vercel AI SDK
-        content = message["parts"]
-    if content is MISSING and calls is None and not BODILESS.issuperset(message):
+        content = Parts(message["parts"])
+    item = get("type") not in (None, "message")  # of the Responses API: a call, its output
+    if content is MISSING and calls is None and not item and not BODILESS.issuperset(message):
         raise BadField(field, f"has no `content`, but {_listed(message.keys() - BODILESS)}")
     return Turn(
         role,

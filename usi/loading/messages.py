@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from usi.errors import InputError
 from usi.loading.context import Context
-from usi.loading.fields import messages_of, turn_of
+from usi.loading.fields import Parts, messages_of, turn_of
 from usi.loading.role_names import DATA, OTHER_ROLE, USUAL
 from usi.loading.times import one_clock, time_of
 from usi.options import LoadOptions
@@ -73,27 +73,36 @@ def text_of(content: Any, context: Context) -> Any:
 
 
 def spoken(session: Session, context: Context) -> Session:
-    """The session with the text of every message that is a list of parts, whatever its format.
+    """The session with the text alone of its messages, where some of their parts are not text.
 
-    A message of the user of which no text is left, such as one that carries the result of a tool,
-    is not a turn: it is set aside.
+    Whatever the format: parts that are known to hold no words of the speaker (results of tools,
+    reasoning, images) are counted, and so are the messages of the user of which no text is left.
+    A session whose messages are text, or parts of text alone, stays as found.
     """
-    if not any(isinstance(turn.content, list | tuple) for turn in session.turns):
+    if not any(_holds_more(turn.content) for turn in session.turns):
         return session
     turns = []
     for turn in session.turns:
-        if isinstance(turn.content, list | tuple):
-            parts = list(turn.content)
-            content = text_of(parts, context)
-            if content is None and parts and turn.role == "user":
-                results = all(_kind(part) in _RESULTS for part in parts)
-                what = "tool result" if results else "no text among its parts"
-                context.leave_out(f"message: {what}")
-                continue
-            turns.append(replace(turn, content=content))
-        else:
+        if not isinstance(turn.content, list):
             turns.append(turn)
+            continue
+        content = text_of(list(turn.content), context)
+        if content is None and turn.role == "user":
+            results = all(_kind(part) in _RESULTS for part in turn.content)
+            what = "tool result" if results else "no text among its parts"
+            context.leave_out(f"message: {what}")
+        else:
+            turns.append(replace(turn, content=content))
     return replace(session, turns=tuple(turns))
+
+
+def _holds_more(content: Any) -> bool:
+    if isinstance(content, Parts):
+        return True
+    return isinstance(content, list) and any(
+        isinstance(part, dict) and (_kind(part) in _KNOWN or part.get("thought") is True)
+        for part in content
+    )
 
 
 def _part_text(part: Any) -> str | None:

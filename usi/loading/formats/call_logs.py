@@ -7,6 +7,7 @@ calls repeat of the history is merged as in other traces.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -52,8 +53,8 @@ class CallLog:
         Dotted paths at which an object that is not a record may hold a list of records.
     children
         Path of a list of calls inside a record.
-    given, answered, conversation, trace, parent, began, ended, person, agent
-        Dotted paths of a record, best first.
+    given, answered, conversation, trace, parent, began, ended, previous, person, agent
+        Dotted paths of a record, best first; `previous` is the id of the call that it continues.
     """
 
     NAME: str
@@ -68,6 +69,7 @@ class CallLog:
     parent: tuple[str, ...]
     began: tuple[str, ...]
     ended: tuple[str, ...]
+    previous: tuple[str, ...] = ()
     person: tuple[str, ...] = ()
     agent: tuple[str, ...] = ()
     children: str = ""
@@ -97,11 +99,15 @@ class CallLog:
                 self._sort_in(record, row, traces, context)
         groups: dict[str, list[tuple[Span, Said]]] = {}
         guessed: set[str] = set()
+        chains = _Chains()
         for own, trace in traces.items():
             calls = trace.calls(self, context)
-            name = trace.conversation or own
-            if calls and not trace.conversation:
-                guessed.add(name)
+            name = trace.conversation
+            if name is None:
+                name = chains.group_of(own, trace.previous, calls)
+                if calls:
+                    guessed.add(name)
+            chains.add(own, name, calls)
             groups.setdefault(name, []).extend(calls)
         groups = {
             name: sorted(calls, key=lambda call: call[0].start)
@@ -122,6 +128,7 @@ class CallLog:
         own = _name(record, self.trace)
         trace = traces.setdefault(own or f"row {row}", _Trace())
         trace.conversation = trace.conversation or _name(record, self.conversation)
+        trace.previous = trace.previous or _name(record, self.previous)
         number = _name(record, ("id",))
         if number is not None and not trace.is_new(number):
             context.leave_out("field: a call whose id stands twice")
@@ -154,6 +161,7 @@ class _Trace:
     """Records of one trace, each with whether it is the outermost one, and its row."""
 
     conversation: str | None = None
+    previous: str | None = None
     records: list[tuple[bool, int, Record]] = field(default_factory=list)
     _ids: set[str] = field(default_factory=set)
 
@@ -190,6 +198,46 @@ class _Trace:
             if said[0] or said[1]:
                 found.append((log.span(record, row), said))
         return found
+
+
+class _Chains:
+    """Which calls without the id of a conversation continue which: by their history."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self._by_history: dict[bytes, str] = {}
+        self._by_call: dict[str, str] = {}
+
+    def group_of(self, own: str, previous: str | None, calls: list[tuple[Span, Said]]) -> str:
+        """Name of the conversation that a trace continues; its own where it begins one.
+
+        It continues the call that it names, else that one whose messages and answer are the
+        longest beginning of what it was given.
+        """
+        if previous is not None:
+            return self._by_call.get(previous, previous)
+        for history in reversed(_histories(calls[0][1][0])[:-1] if calls else []):
+            if history in self._by_history:
+                return self._by_history[history]
+        return own
+
+    def add(self, own: str, name: str, calls: list[tuple[Span, Said]]) -> None:
+        """Note the end of a trace."""
+        self._by_call[own] = name
+        if calls:
+            given, answered = calls[-1][1]
+            found = _histories([*given, *answered])
+            if found:
+                self._by_history[found[-1]] = name
+
+
+def _histories(turns: list[Turn]) -> list[bytes]:
+    """Digest of every beginning of a list of messages, the shortest first."""
+    state, found = hashlib.sha256(), []
+    for turn in turns:
+        state.update(repr((turn.role, turn.content)).encode("utf-8", "surrogatepass"))
+        found.append(state.digest())
+    return found
 
 
 def _name(record: Record, paths: tuple[str, ...]) -> str | None:
@@ -367,5 +415,62 @@ LANGSMITH = CallLog(
     children="child_runs",
 )  # fmt: skip
 
-CALL_LOGS: tuple[CallLog, ...] = (LANGFUSE, LANGSMITH)
+_THREADS = (
+    "conversation.id", "conversation", "conversation_id", "thread_id", "session_id",
+    "metadata.conversation", "metadata.conversation_id", "metadata.thread_id",
+    "metadata.session_id",
+)  # fmt: skip
+STORED_COMPLETIONS = CallLog(
+    "openai-stored",
+    About(
+        holds="one call of chat completions a line, with its `messages` and its `choices`",
+        carries=carries("agent", "tools"),
+        lacks="tasks and outcomes; prompts and tool results are counted; of several choices the "
+        "first",
+        follows="OpenAI API reference: chat completions, stored completions",
+        version="API reference as of 2026",
+        told_by="`messages` beside `choices`",
+    ),
+    lambda record: (
+        isinstance(record.get("messages"), list) and isinstance(record.get("choices"), list)
+    ),
+    lambda record: True,
+    within=("data",),
+    given=("messages",),
+    answered=("choices",),
+    conversation=_THREADS,
+    trace=("id",),
+    parent=(),
+    began=("created",),
+    ended=(),
+    agent=("model",),
+)
+STORED_RESPONSES = CallLog(
+    "openai-responses",
+    About(
+        holds="one call of the Responses API a line, with its `input` and its `output`",
+        carries=carries("agent", "tools"),
+        lacks="tasks and outcomes; instructions, reasoning and calls of tools are counted",
+        follows="OpenAI API reference: Responses, conversation state",
+        version="API reference as of 2026",
+        told_by='`object` is "response"',
+    ),
+    lambda record: (
+        record.get("object") == "response"
+        and bool({"input", "output", "input_items"} & record.keys())
+    ),
+    lambda record: True,
+    within=("data",),
+    given=("input", "input_items"),
+    answered=("output",),
+    conversation=_THREADS,
+    trace=("id",),
+    parent=(),
+    began=("created_at",),
+    ended=(),
+    previous=("previous_response_id",),
+    agent=("model",),
+)
+
+CALL_LOGS: tuple[CallLog, ...] = (LANGFUSE, LANGSMITH, STORED_COMPLETIONS, STORED_RESPONSES)
 """Formats that are read here."""

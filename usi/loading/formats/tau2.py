@@ -204,7 +204,7 @@ def _session(value: Any, row: int, context: Context, found: str | None) -> Sessi
     lost = messages is None or messages is MISSING
     turns = () if lost else conversation(messages, "messages", context)
     if key is not None:
-        run = context.run_of(key, trial, (messages, reward), DUPLICATE)
+        run = context.run_of(key, trial, messages, DUPLICATE)
         if run is None:
             return None
         (trial,) = run

@@ -86,7 +86,7 @@ def _session(value: Any, row: int, context: Context) -> Session | None:
     turns = () if traj is None or traj is MISSING else conversation(traj, "traj", context)
     reason = error or ("traj is empty" if not traj else None)
     if key is not None:
-        run = context.run_of(key, trial, (traj, reward), DUPLICATE)
+        run = context.run_of(key, trial, traj, DUPLICATE)
         if run is None:
             return None
         (trial,) = run
