@@ -272,6 +272,8 @@ def parse_json(text: str | bytes, file: str, *, row: int | None = None) -> Any:
         raise InputError("can't be read as JSON: it is not UTF-8", file=file, row=row) from None
     except RepeatedKey as error:
         raise InputError(str(error), file=file, row=row) from None
+    except NotFinite as error:
+        raise InputError(f"can't be read as JSON: it {error}", file=file, row=row) from None
     except (RecursionError, ValueError) as error:
         raise InputError(
             f"can't be read as JSON: it {reason_of(error)}", file=file, row=row
@@ -281,6 +283,10 @@ def parse_json(text: str | bytes, file: str, *, row: int | None = None) -> Any:
 def read_json(path: str | Path, *, shown: str | None = None) -> Any:
     """A JSON file; errors as `read_text` and `parse_json`."""
     return parse_json(read_text(path, shown=shown), shown or str(path))
+
+
+class NotFinite(ValueError):
+    """NaN or Infinity, which strict JSON does not have."""
 
 
 class RepeatedKey(ValueError):
@@ -309,7 +315,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _not_finite(name: str) -> NoReturn:
-    raise ValueError(f"holds {name}, which is not a finite number")
+    raise NotFinite(f"holds {name}, which is not a finite number")
 
 
 Model = TypeVar("Model", bound="BaseModel")

@@ -70,9 +70,10 @@ def test_a_submission_is_recorded_and_expires_with_its_identity(tmp_path: Path) 
     scored = json.loads(card.read_text())
     scored["simulators"][0]["identity"]["agent"] = "oracle@0123456789ab"  # of the sessions
     card.write_text(json.dumps(scored))
-    gated = run("gate", "reports/mine.json", "--tier", "C", "--print", "table", cwd=tmp_path)
-    assert "has changed" not in gated.out
+    asked = ("gate", "reports/mine.json", "--tier", "C", "--print", "table", "--trust-edited")
+    gated = run(*asked, cwd=tmp_path)
+    assert "has changed since it was scored" not in gated.out
     file.write_text(TOML.replace("m-1", "m-2"))
-    gated = run("gate", "reports/mine.json", "--tier", "C", "--print", "table", cwd=tmp_path)
+    gated = run(*asked, cwd=tmp_path)
     assert gated.code == 3
     assert "mine has changed since it was scored (model)" in gated.out

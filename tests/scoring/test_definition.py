@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from scoring.small import answered, entry, people, reasons, scored, words
 
+from usi.errors import NotScorable
 from usi.reasons import FROZEN_MAP, NO_REWARD, POOL_SMALL
 
 WORDS = "user_words_per_turn"
@@ -153,10 +154,10 @@ def test_a_null_reward_counts_as_0_and_is_listed(tmp_path: Path) -> None:
     assert reasons(card.human) == {}
 
 
-def test_partial_reward_is_success(tmp_path: Path) -> None:
+def test_a_partial_reward_needs_a_threshold(tmp_path: Path) -> None:
     human = people("retail_0")
-    card = scored(tmp_path, human, {"s": {"retail_0": entry("w", reward=0.01)}})
-    assert card.simulators[0].components["outcome"].value == 100.0
+    with pytest.raises(NotScorable, match=r"other than 0 and 1 \(such as 0.01\)"):
+        scored(tmp_path, human, {"s": {"retail_0": entry("w", reward=0.01)}})
 
 
 def test_no_reward_at_all_is_not_assessed(tmp_path: Path) -> None:

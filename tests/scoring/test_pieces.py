@@ -116,13 +116,13 @@ class TestDifficultyFile:
             ('{"a": "0.5"}', "field a"),
             ('{"a": true}', "field a"),
             ('{"a": null}', "field a"),
-            ('{"a": NaN}', "field a"),
+            ('{"a": NaN}', "it holds NaN, which is not a finite number"),
             ('{"difficulty": {"a": [1]}}', "field a"),
             ("[1, 2]", "expected"),
             ("{}", "expected"),
-            ('{"a": 1', "no JSON"),
-            ("", "no JSON"),
-            ("[" * 100_000, "no JSON"),
+            ('{"a": 1', "can't be read as JSON"),
+            ("", "can't be read as JSON"),
+            ("[" * 100_000, "can't be read as JSON"),
         ],
     )
     def test_bad_values_are_named(self, tmp_path: Path, text: str, where: str) -> None:

@@ -53,7 +53,7 @@ def test_curves_run_from_people_to_the_model() -> None:
             )
         }
     }  # fmt: skip
-    mixed = page.with_mixtures({"designs": designs})["mixed"]
+    (mixed,) = page.with_mixtures({"designs": designs})["mixed"]
     assert mixed["shares"] == ["0 %", "10 %", "100 %"]
     assert [(line["part"], line["tier"]) for line in mixed["lines"]] == [
         ("index", "B"), ("style", "B"),
