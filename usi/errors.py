@@ -10,10 +10,17 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from usi.reasons import NOT_SCORABLE, Reason
+from usi.secrets import hidden
 
 
 class UsiError(Exception):
-    """Base of everything that a user can mend. Exit code 2, nothing is scored."""
+    """Base of everything that a user can mend. Exit code 2, nothing is scored.
+
+    Secrets are hidden in its message.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(hidden(message))
 
 
 class InputError(UsiError):
@@ -39,6 +46,7 @@ class InputError(UsiError):
         row: int | None = None,
         field: str | None = None,
     ) -> None:
+        message, file = hidden(message), file and hidden(file)
         self.message, self.file, self.row, self.field = message, file, row, field
         where = ", ".join(
             part

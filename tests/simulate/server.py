@@ -21,6 +21,7 @@ class Server:
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     answer: Callable[[dict[str, Any], int], Reply] = lambda request, n: {"content": "hello"}
 
     def says(self, *replies: Reply) -> None:
@@ -62,6 +63,7 @@ def serve() -> Iterator[Server]:
                 number = len(state.requests)
                 state.requests.append(request)
                 state.headers.append({k.lower(): v for k, v in self.headers.items()})
+                state.paths.append(self.path)
                 reply = state.answer(request, number)
             time.sleep(reply.get("sleep", 0))
             status = reply.get("status", 200)

@@ -11,6 +11,7 @@ from usi.cli.console import note, out, printed, working
 from usi.cli.flags import Files, flags, without
 from usi.options import Delivery, LoadOptions
 from usi.report.text import printable
+from usi.secrets import hidden
 
 if TYPE_CHECKING:
     from usi.loading import Validation
@@ -45,7 +46,7 @@ def command(
     bad = not all(item.ok for _, item in found)
     choice = printed(delivery.print)
     if choice == "json":
-        data = {"ok": not bad, "inputs": [{"input": p, **v.to_dict()} for p, v in found]}
+        data = {"ok": not bad, "inputs": [{"input": hidden(p), **v.to_dict()} for p, v in found]}
         out(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
     elif choice == "table":
         out("\n".join(_text(path, item) for path, item in found))
@@ -58,7 +59,7 @@ def command(
 
 
 def _text(path: str, item: Validation) -> str:
-    lines = [f"{path}: {item.layout or 'not recognised'}, {item.sessions:,} sessions"]
+    lines = [f"{hidden(path)}: {item.layout or 'not recognised'}, {item.sessions:,} sessions"]
     if item.sessions:
         tasks = f"{item.tasks:,}"
         if item.sessions_without_task:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from usi.csv_cells import COLUMNS_PATTERN, MARK, NUMBER_PATTERN
 from usi.errors import InputError, UsageError
 from usi.extraction.content import Names, thinned
 from usi.extraction.profile import FeatureProfile, get_feature_profile
@@ -354,9 +355,17 @@ def _values_text(
         empty.write_csv(sink)
     for view in views:
         if csv:
-            view.write_csv(sink, include_header=False)
+            _safe(view).write_csv(sink, include_header=False)
         else:
             view.write_ndjson(sink)
+
+
+def _safe(view: pl.DataFrame) -> pl.DataFrame:
+    """The view with `usi.csv_cells.safe_cell` in its columns of text."""
+    texts = pl.col(pl.String)
+    plain = texts.str.contains(NUMBER_PATTERN)
+    marked = texts.str.replace(COLUMNS_PATTERN, f"{MARK}$1")
+    return view.with_columns(pl.when(plain).then(texts).otherwise(marked))
 
 
 def _arrow(frame: pl.DataFrame) -> Any:

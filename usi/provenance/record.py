@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from usi._version import __version__
 from usi.errors import InputError
 from usi.reading import held_to, read_json
+from usi.secrets import HIDDEN, hidden
 
 _CHUNK = 1 << 20
 
@@ -77,17 +78,7 @@ PACKAGES: tuple[str, ...] = (
     "litellm",
     "rustxes",
 )
-HIDDEN = "***"
-
 _SECRET_OPTION = re.compile(r"(?i)(key|token|secret|passw|credential|auth|cookie|bearer)")
-_SECRET_VALUE = re.compile(
-    r"(?i)(\b(?:sk|pk|rk|hf|gh[pousr]|github_pat|glpat|xox[abp])[-_][A-Za-z0-9_\-]{8,}"
-    r"|\bAKIA[0-9A-Z]{12,}|\beyJ[A-Za-z0-9_\-]{10,}(?:\.[A-Za-z0-9_\-]*)*|\bbearer\s+\S+)"
-)
-_URL_LOGIN = re.compile(r"(?i)\b([a-z][a-z0-9+.\-]*://)[^/@\s]*@")
-_URL_SECRET = re.compile(
-    r"(?i)([?&][^=&\s]*(?:key|token|secret|sig|passw|auth|credential)[^=&\s]*=)[^&\s]*"
-)
 _ASSIGNMENT = re.compile(r"^([^=\s]+)=(.*)$", re.DOTALL)
 
 
@@ -137,7 +128,7 @@ def without_secrets(arguments: Iterable[str]) -> tuple[str, ...]:
     """Command line arguments with everything that may be a secret replaced by ``***``.
 
     Hidden are: the value of any option whose name speaks of a key, token, password and the like
-    (also as ``NAME=value``), values with the look of an access token, and logins in addresses.
+    (also as ``NAME=value``), and what `usi.secrets.hidden` hides.
 
     >>> without_secrets(["--api-key", "abc", "--token=x", "https://me:pw@host/a", "in.json"])
     ('--api-key', '***', '--token=***', 'https://***@host/a', 'in.json')
@@ -156,9 +147,7 @@ def without_secrets(arguments: Iterable[str]) -> tuple[str, ...]:
             continue
         if argument.startswith("-") and not assignment and _SECRET_OPTION.search(argument):
             hide_next = True
-        plain = _URL_LOGIN.sub(rf"\g<1>{HIDDEN}@", argument)
-        plain = _URL_SECRET.sub(rf"\g<1>{HIDDEN}", plain)
-        shown.append(_SECRET_VALUE.sub(HIDDEN, plain))
+        shown.append(hidden(argument))
     return tuple(shown)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from usi._version import __version__
+from usi.csv_cells import safe_cell
 from usi.estimate import MINUS, Estimate, interval, with_bounds, written
 from usi.report.text import markdown, printable
 
@@ -292,11 +293,14 @@ LONG = ("table", "row", "column", "value", "low", "high", "n", "unit", "status",
 
 
 def csv_text(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """CSV with a header; nothing is an empty cell, numbers have all their digits."""
+    """CSV with a header; nothing is an empty cell, numbers have all their digits.
+
+    Text that begins like a formula of a spreadsheet gets an apostrophe (`usi.csv_cells`).
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(head)
-    writer.writerows(rows)
+    writer.writerow(map(safe_cell, head))
+    writer.writerows(map(safe_cell, row) for row in rows)
     return out.getvalue()
 
 

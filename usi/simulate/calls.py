@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from usi.errors import InputError, UsageError
+from usi.secrets import hidden, remember_environment, without_known
 from usi.simulate.faults import EpisodeFault, ReplayMiss, RunStopped
 
 _TABLE = "create table if not exists answers (key text primary key, answer text not null)"
@@ -228,8 +229,8 @@ class Transient(Exception):
     """A call failed in a way that may pass; `retry_after` is what the provider asks for."""
 
     def __init__(self, reason: str, detail: str, retry_after: float | None = None) -> None:
-        self.reason, self.detail, self.retry_after = reason, detail, retry_after
-        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail, self.retry_after = reason, hidden(detail), retry_after
+        super().__init__(f"{reason}: {self.detail}")
 
 
 @dataclass
@@ -359,6 +360,7 @@ class Calls:
         per_minute: float | None,
     ) -> Answer:
         runtime, attempt = self.runtime, 0
+        remember_environment()
         pace = runtime.pace(target, per_minute)
         while True:
             attempt += 1
@@ -387,7 +389,7 @@ class Calls:
 
 
 def _checked(answer: Answer, target: str) -> Answer:
-    """The answer as the cache would give it, to the byte; what is not JSON is a fault.
+    """The answer as the cache would give it, without secrets; what is not JSON is a fault.
 
     Somebody else's program may give anything: sets, NaN, endless nesting, a price that is a text.
     """
@@ -399,8 +401,9 @@ def _checked(answer: Answer, target: str) -> Answer:
     for name in ("cost", "tokens_in", "tokens_out"):
         value = plain.get(name) or 0
         if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
-            raise EpisodeFault("malformed_response", f"{target}: {name} is {value!r:.40}")
-    return plain
+            detail = f"{target}: {name} is {hidden(repr(value)):.40}"
+            raise EpisodeFault("malformed_response", detail)
+    return dict(without_known(plain))
 
 
 def _usage(answer: Mapping[str, Any]) -> Usage:

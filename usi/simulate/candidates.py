@@ -11,7 +11,7 @@ import hashlib
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -25,6 +25,7 @@ from usi._version import __version__
 from usi.errors import InputError, UsageError, unknown_name
 from usi.loading.labels import simulator_label
 from usi.reading import read_toml
+from usi.secrets import hidden, name_of_address, public_address
 from usi.simulate.agents.agent import AgentFactory, OutsideAgents
 from usi.simulate.agents.model import ModelAgents
 from usi.simulate.agents.oracle import OracleAgents
@@ -141,7 +142,7 @@ _MAIN = {
     "process": "command", "http": "url", "callable": "name", "oracle": "preset",
 }  # fmt: skip
 """Key that the text behind the colon of a short form fills."""
-_SECRET = re.compile(r"api_?key|secret|token$|password", re.IGNORECASE)
+_SECRET = re.compile(r"api[-_]?key|secret|token$|password|^authorization$|cookie", re.IGNORECASE)
 _BARE = "_.-"
 A_DAY = 86_400
 
@@ -175,7 +176,7 @@ def describe(text: str, kinds: tuple[str, ...], *, what: str = "simulator") -> N
             return Named(path.stem, _read(path), path.parent)
     kind, colon, rest = text.partition(":")
     if kind in ("http", "https") and rest.startswith("//"):
-        return Named(label_of(rest), {"kind": "http", "url": text}, Path())
+        return Named(label_of(name_of_address(text)), {"kind": "http", "url": text}, Path())
     if kind in kinds and (colon or kind in ("oracle", "scripted")):
         return _short(kind, rest)
     if text.endswith(".toml"):
@@ -208,20 +209,31 @@ def label_of(text: str) -> str:
     >>> label_of("openai/gpt-4o mini"), label_of("../x")
     ('openai-gpt-4o-mini', 'x')
     """
-    plain = "".join(c if c.isalnum() or c in _BARE else "-" for c in text)
+    plain = "".join(c if c.isalnum() or c in _BARE else "-" for c in hidden(text))
     return plain.strip("-._")[:80] or "simulator"
 
 
 def _read(path: Path) -> dict[str, Any]:
     table = read_toml(path)
-    for name in table:
-        if _SECRET.search(name) and name != "max_tokens":
+    for name in _names(table):
+        if _SECRET.search(name.rpartition(".")[2]):
             raise InputError(
                 'put the key into an environment variable and name it: key_env = "MY_KEY"',
                 file=str(path),
                 field=name,
             )
     return table
+
+
+def _names(table: Any, above: str = "") -> Iterator[str]:
+    """Dotted names of all keys of a table and of the tables in it."""
+    if isinstance(table, list):
+        for part in table:
+            yield from _names(part, above)
+    elif isinstance(table, dict):
+        for name, value in table.items():
+            yield f"{above}{name}"
+            yield from _names(value, f"{above}{name}.")
 
 
 class Table:
@@ -312,10 +324,10 @@ def _users(table: Table, domain: str) -> UserFactory:
                 raise table.wrong("command", f"can't be split into words: {error}") from None
             if not words:
                 raise table.wrong("command", "names no program")
-            return OutsideUsers(process, {"kind": "process", "command": process.command})
+            return OutsideUsers(process, {"kind": "process", "command": hidden(process.command)})
         case "http":
             http = _http(table)
-            return OutsideUsers(http, {"kind": "http", "url": http.url})
+            return OutsideUsers(http, {"kind": "http", "url": public_address(http.url)})
         case _:
             name = table.need("name")
             found = find_callable(name, "usi.users")
@@ -367,7 +379,8 @@ def _http(table: Table) -> OverHttp:
     except ValueError:
         whole = False
     if not whole:
-        raise table.wrong("url", f"{url:.80} is no address such as http://127.0.0.1:8000/user")
+        shown = public_address(url)[:80]
+        raise table.wrong("url", f"{shown} is not an address such as http://127.0.0.1:8000/user")
     return OverHttp(url, table.take("key_env", str), table.seconds("timeout", 120), per_minute)
 
 
@@ -384,7 +397,7 @@ def read_agent(text: str) -> AgentFactory:
             agent = OracleAgents(*(float(table.take(n, (int, float), 0.0)) for n in defects))
         case "http":
             http = _http(table)
-            agent = OutsideAgents(http, {"kind": "http", "url": http.url})
+            agent = OutsideAgents(http, {"kind": "http", "url": public_address(http.url)})
         case _:
             name = table.need("name")
             found = find_callable(name, "usi.agents")

@@ -5,6 +5,8 @@ JSON over HTTP, for users and agents that are services of their own.
 
 from __future__ import annotations
 
+import base64
+import http.client
 import json
 import logging
 import os
@@ -18,8 +20,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from usi.errors import UsageError
+from usi.secrets import hidden, login_of, public_address, remember_address, without_login
 from usi.simulate.calls import Answer, Calls, Transient
-from usi.simulate.faults import EpisodeFault, Refused, environment_secret, redact
+from usi.simulate.faults import EpisodeFault, Refused, environment_secret
 from usi.simulate.protocol import Message
 
 TRY_AGAIN = (408, 409, 425, 429)
@@ -52,9 +55,9 @@ def post_json(
         See `Calls.remembered`.
     """
     return calls.remembered(
-        {"kind": "http", "url": url, "payload": payload},
+        {"kind": "http", "url": public_address(url), "payload": payload},
         lambda: _post(url, payload, key_env, timeout),
-        target=url,
+        target=public_address(url),
         live=True,
         per_minute=per_minute,
     )
@@ -81,16 +84,21 @@ def _read(response: Any, end: float) -> bytes:
 
 
 def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: float) -> Answer:
-    secret = environment_secret(key_env)
+    remember_address(url)
+    secret, login, shown = environment_secret(key_env), login_of(url), public_address(url)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     if secret:
         headers["Authorization"] = f"Bearer {secret}"
-    request = urllib.request.Request(url, json.dumps(payload).encode(), headers)
+    elif login:
+        headers["Authorization"] = f"Basic {base64.b64encode(login.encode()).decode()}"
     try:
+        request = urllib.request.Request(
+            without_login(url), json.dumps(payload).encode(), headers, method="POST"
+        )
         with _OPENER.open(request, timeout=timeout) as response:
             body = _read(response, time.monotonic() + timeout)
     except urllib.error.HTTPError as error:
-        detail = redact(f"{url}: status {error.code}", [secret or ""])
+        detail = f"{shown}: status {error.code}"
         if 300 <= error.code < 400:
             detail += " (redirects are not followed: the key would go with them)"
         if error.code in (401, 403, 404):
@@ -100,18 +108,19 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
             raise Transient(reason, detail, _seconds(error.headers.get("Retry-After"))) from None
         raise EpisodeFault("provider_error", detail) from None
     except TimeoutError:
-        raise Transient("timeout", f"{url}: no answer in {timeout:g} s") from None
+        raise Transient("timeout", f"{shown}: no answer in {timeout:g} s") from None
+    except http.client.HTTPException as error:
+        detail = f"{shown}: the answer is not HTTP as it should be ({type(error).__name__})"
+        raise Transient("malformed_response", detail) from None
     except (urllib.error.URLError, OSError) as error:
         late = isinstance(getattr(error, "reason", None), TimeoutError)
-        raise Transient(
-            "timeout" if late else "provider_error", redact(f"{url}: {error}", [secret or ""])
-        ) from None
+        raise Transient("timeout" if late else "provider_error", f"{shown}: {error}") from None
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
-        raise Transient("malformed_response", f"{url}: the answer is not JSON") from None
+        raise Transient("malformed_response", f"{shown}: the answer is not JSON") from None
     if not isinstance(answer, dict):
-        raise Transient("malformed_response", f"{url}: the answer is not a JSON object")
+        raise Transient("malformed_response", f"{shown}: the answer is not a JSON object")
     return answer
 
 
@@ -229,7 +238,8 @@ def complete(
         **settings.extra,
     }
     asked = {name: value for name, value in asked.items() if value is not None}
-    request = {"kind": "chat", "model": settings.model, "api_base": settings.api_base, **asked}
+    base = settings.api_base and public_address(settings.api_base)
+    request = {"kind": "chat", "model": settings.model, "api_base": base, **asked}
     if nonce:
         request["nonce"] = nonce
     length = sum(len(str(m.get("content") or "")) for m in messages) + len(str(list(tools)))
@@ -251,6 +261,7 @@ def complete(
 def _call(settings: ModelSettings, asked: Mapping[str, Any]) -> Answer:
     litellm = _litellm()
     secret = environment_secret(settings.key_env)
+    remember_address(settings.api_base or "")
     # A server of one's own never gets the key that the environment holds for somebody else.
     key = secret or ("unused" if settings.api_base else None)
     try:
@@ -265,7 +276,7 @@ def _call(settings: ModelSettings, asked: Mapping[str, Any]) -> Answer:
         )
         answer = _answer(response)
     except Exception as error:  # noqa: BLE001  (a malformed answer makes litellm raise anything)
-        raise _fault(litellm, error, settings, secret) from None
+        raise _fault(litellm, error, settings) from None
     price = prices(settings)
     answer["cost"] = (
         0.0 if price is None else answer["tokens_in"] * price[0] + answer["tokens_out"] * price[1]
@@ -293,10 +304,8 @@ def _answer(response: Any) -> Answer:
     }
 
 
-def _fault(
-    litellm: Any, error: Exception, settings: ModelSettings, secret: str | None
-) -> Exception:
-    detail = redact(f"{settings.model}: {error}".replace("\n", " "), [secret or ""])[:400]
+def _fault(litellm: Any, error: Exception, settings: ModelSettings) -> Exception:
+    detail = hidden(f"{settings.model}: {error}".replace("\n", " "))[:400]
     kinds = litellm.exceptions
     status = getattr(error, "status_code", None)
     if status in (401, 403):

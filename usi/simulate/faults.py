@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
 
 from usi.errors import UsiError
+from usi.secrets import hidden, remember
 
 INFRASTRUCTURE = (
     "timeout",
@@ -19,15 +18,13 @@ INFRASTRUCTURE = (
 )
 """Reasons that are nobody's behaviour: such an episode is stored, counted and never scored."""
 
-_KEYS = re.compile(r"\b(?:sk|pk|gsk|xai|AIza)[-_A-Za-z0-9]{12,}|(?i:bearer)\s+[-._A-Za-z0-9]{8,}")
-
 
 class EpisodeFault(Exception):
     """An episode can't go on; `reason` is one of `INFRASTRUCTURE`."""
 
     def __init__(self, reason: str, detail: str) -> None:
-        self.reason, self.detail = reason, detail
-        super().__init__(f"{reason}: {detail}")
+        self.reason, self.detail = reason, hidden(detail)
+        super().__init__(f"{reason}: {self.detail}")
 
 
 class RunStopped(Exception):
@@ -46,17 +43,6 @@ class Refused(UsiError):
     """The provider refuses every call (key, permission, unknown model): no episode can succeed."""
 
 
-def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Text without keys: known ones, and whatever looks like one.
-
-    >>> redact("key sk-abcdefghijklmnop rejected")
-    'key [key] rejected'
-    """
-    for secret in sorted({s for s in secrets if s}, key=len, reverse=True):
-        text = text.replace(secret, "[key]")
-    return _KEYS.sub("[key]", text)
-
-
 def environment_secret(name: str | None) -> str | None:
     """A key by the name of its environment variable.
 
@@ -70,4 +56,5 @@ def environment_secret(name: str | None) -> str | None:
     value = os.environ.get(name)
     if not value:
         raise Refused(f"the environment variable {name} (key_env) is not set")
+    remember(value)
     return value

@@ -9,6 +9,7 @@ from typing import Any
 from usi.errors import UsageError
 from usi.loading.labels import simulator_label
 from usi.options import CallOptions, EpisodeOptions, SimulateRunOptions
+from usi.secrets import hidden
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.calls import Budget, Cache, Ledger, Runtime, Usage
 from usi.simulate.candidates import label_of, read_agent, read_users
@@ -81,7 +82,7 @@ def plans_of(
     plans: list[RunPlan] = []
     for text in simulators:
         label, users = read_users(text, domain=setting.domain.name)
-        label = label_of(simulator_label(own.name)) if own.name else label
+        label = label_of(simulator_label(hidden(own.name))) if own.name else label
         if label in {plan.label for plan in plans}:
             raise UsageError(f"two simulators are called {label!r}: run one of them with --name")
         plans.append(

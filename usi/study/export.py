@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shutil
 import tempfile
@@ -21,6 +19,7 @@ from usi.curation.add import write_manifest
 from usi.curation.quality import quality
 from usi.errors import NotScorable, UsageError
 from usi.provenance.record import sha256_file
+from usi.report.tables import csv_text
 from usi.scoring.people import counts_of, read_people_of
 from usi.simulate.calls import Usage
 from usi.simulate.episode import Cell, Episode
@@ -230,20 +229,19 @@ def _redact(home: Path) -> str:
     return f"redacted: {replaced or 'nothing was found'}; no rule finds every name"
 
 
+_COLUMNS = ("talk", "participant", "task", "batch", "turns", "why", "detail")
+
+
 def _left_out(rows: Sequence[TalkRow]) -> str:
-    """Every talk that is not in the corpus, and why; spreadsheets must not run a reason."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["talk", "participant", "task", "batch", "turns", "why", "detail"])
+    """Every talk that is not in the corpus, and why."""
+    left_out: list[tuple[object, ...]] = []
     for row in sorted(rows, key=lambda row: row.id):
         if row.state == "done" and row.excluded is None:
             continue
         why = "excluded" if row.excluded is not None else row.state
         detail = row.excluded or row.termination or ""
-        if detail.startswith(("=", "+", "-", "@", "\t")):
-            detail = f"'{detail}"
-        table.writerow([row.id, row.participant, row.task, row.batch, row.turns, why, detail])
-    return text.getvalue()
+        left_out.append((row.id, row.participant, row.task, row.batch, row.turns, why, detail))
+    return csv_text(_COLUMNS, left_out)
 
 
 def design_of(running: Running, records: Sequence[Record]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from usi.errors import UsageError
+from usi.secrets import remember
 
 SECRET, OWNER = "USI_STUDY_SECRET", "USI_STUDY_OWNER"
 """Environment variables: the key that signs links, and the password of the owner's page."""
@@ -34,6 +35,7 @@ def from_environment(name: str) -> str:
             f"the environment variable {name} {what}; keep the same one for the whole study, "
             f'such as the output of: python -c "import secrets; print(secrets.token_urlsafe(32))"'
         )
+    remember(value)
     return value
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
+from usi.csv_cells import read_cell
 from usi.errors import InputError
 from usi.loading.context import Context
 from usi.loading.fields import BadField, record_of
@@ -30,6 +31,12 @@ _NESTED = ("[{", '{"', "{'")
 _PRINTED = re.compile(r"\s*\[?\{'")
 _DELIMITERS = (",", ";", "\t", "|")
 MAX_ROWS_FREELY = 1_000_000
+CSV_COLUMNS: tuple[str, ...] = (
+    "session_id", "task_id", "trial", "batch", "domain", "simulator", "participant", "agent",
+    "reward", "outcome", "termination", "status", "status_reason", "survey", "layout", "keep",
+    "error_tags", "turn", "timestamp", "role", "name", "text",
+)  # fmt: skip
+"""Columns of the table, which ``usi`` reads again without a map."""
 RECORD = "record"
 """Column that numbers conversations which have no id."""
 
@@ -65,6 +72,8 @@ def _csv(context: Context) -> tuple[list[str], Rows]:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two columns are called {twice!r:.80}", file=context.source.name, row=1)
 
+    own = set(CSV_COLUMNS) <= set(names)  # usi wrote it, and marked text like formulas
+
     def named() -> Rows:
         for line, cells in rows:
             if len(cells) != len(names):
@@ -77,7 +86,8 @@ def _csv(context: Context) -> tuple[list[str], Rows]:
                     )
                 )
                 continue
-            yield line, dict(zip(names, cells, strict=True))
+            texts = map(read_cell, cells) if own else cells
+            yield line, dict(zip(names, texts, strict=True))
 
     return names, named()
 

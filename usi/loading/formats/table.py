@@ -18,12 +18,14 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
+from usi.csv_cells import safe_cell
 from usi.errors import InputError, unknown_name
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, survey_of
 from usi.loading.formats import wildchat
 from usi.loading.formats.cells import (
     BINARY,
+    CSV_COLUMNS,
     delimiter_of,
     is_nested,
     names_and_rows,
@@ -521,12 +523,6 @@ def chosen(names: list[str], context: Context) -> Columns:
     return columns
 
 
-CSV_COLUMNS: tuple[str, ...] = (
-    "session_id", "task_id", "trial", "batch", "domain", "simulator", "participant", "agent",
-    "reward", "outcome", "termination", "status", "status_reason", "survey", "layout", "keep",
-    "error_tags", "turn", "timestamp", "role", "name", "text",
-)  # fmt: skip
-"""Columns of the table, which ``usi`` reads again without a map."""
 NO_ERRORS = "none"
 """Cell of sessions that were reviewed and found without an error."""
 
@@ -553,19 +549,21 @@ def _lines(sessions: Iterable[Session], notes: LoadNotes) -> Iterator[str]:
             notes.left_out[ACTION] += actions
             talk = [(i, turn) for i, turn in talk if not turn.is_action]
         if not talk:
-            writer.writerow(shared)
+            writer.writerow(_row(shared))
         for i, turn in talk:
-            writer.writerow(
-                {
-                    **shared,
-                    "turn": i,
-                    "timestamp": None if turn.time is None else turn.time.isoformat(),
-                    "role": turn.role,
-                    "name": turn.name,
-                    "text": _text_cell(turn, notes),
-                }
-            )
+            own = {
+                "turn": i,
+                "timestamp": None if turn.time is None else turn.time.isoformat(),
+                "role": turn.role,
+                "name": turn.name,
+                "text": _text_cell(turn, notes),
+            }
+            writer.writerow(_row({**shared, **own}))
         yield taken()
+
+
+def _row(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: safe_cell(cell) for name, cell in cells.items()}
 
 
 def _text_cell(turn: Turn, notes: LoadNotes) -> str:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from usi._version import __version__
+from usi.secrets import hidden
 from usi.simulate.calls import Calls, canonical
 from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Domain, Message, Task
@@ -138,5 +139,5 @@ def fingerprint(agent: AgentFactory, domain: Domain, *, policy: bool = True) -> 
         "tools": hashlib.sha256(canonical(list(domain.tools)).encode()).hexdigest(),
         "harness": __version__,
     }
-    name = str(identity.get("model") or identity.get("name") or identity["kind"])
+    name = hidden(str(identity.get("model") or identity.get("name") or identity["kind"]))
     return f"{name}@{hashlib.sha256(canonical(whole).encode()).hexdigest()[:12]}"

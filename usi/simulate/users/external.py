@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from usi.secrets import hidden
 from usi.simulate.calls import Answer, Calls
 from usi.simulate.client import post_json
 from usi.simulate.faults import EpisodeFault
@@ -126,7 +127,7 @@ class OverProcess:
     def __call__(self, request: Mapping[str, Any], calls: Calls) -> Answer:
         """Exchange one request."""
         return calls.remembered(
-            {"kind": "process", "command": self.command, "payload": request},
+            {"kind": "process", "command": hidden(self.command), "payload": request},
             lambda: self._talk(request),
             target=self.command,
             live=True,
