@@ -6,11 +6,61 @@ of usi itself and ends with exit code 70.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from usi.reasons import NOT_SCORABLE, Reason
 from usi.secrets import hidden
+
+LONGEST_QUOTED = 24
+"""Characters of a value from a file that a message repeats."""
+_LIKE_A_TIME = re.compile(
+    r"(?=.{1,40}$)[\d\s:/.,+-]*(?:[A-Za-z]{1,3}[\d\s:/.,+-]+){0,4}[A-Za-z]{0,3}"
+)
+
+
+def told(text: str) -> str:
+    """A text of a file of transcripts or tickets, as messages and counts name it.
+
+    A mark, a number, a date or a name of at most two short words stands as it is; of anything
+    longer only the size is told, since it may be something that a person said.
+
+    >>> told("bot"), told("my name is Ada Lovelace")
+    ('bot', 'a text of 23 characters')
+    """
+    short = len(text) <= LONGEST_QUOTED and len(text.split()) <= 2
+    return text if short or _LIKE_A_TIME.fullmatch(text) else f"a text of {len(text):,} characters"
+
+
+LONGEST_HEADER = 48
+
+
+def told_columns(names: Iterable[str], most: int) -> str:
+    """Names of columns, the first `most` of them, in a message.
+
+    Where one is too long for a header the first row may be what people said: then each is as
+    `told`.
+    """
+    shown = list(names)[:most]
+    if any(len(name) > LONGEST_HEADER or "\n" in name for name in shown):
+        shown = [told(name) for name in shown]
+    return ", ".join(shown)
+
+
+def quoted(value: object) -> str:
+    """A value of such a file in a message: a text as `told`, in quotation marks where it stands.
+
+    >>> quoted("bot"), quoted("my name is Ada Lovelace"), quoted(3), quoted(["a"])
+    ("'bot'", 'a text of 23 characters', '3', 'a list')
+    """
+    if isinstance(value, str):
+        return repr(value) if told(value) == value else told(value)
+    if value is None or isinstance(value, bool | int | float):
+        return f"{value!r:.40}"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    return f"a {type(value).__name__}"
 
 
 class UsiError(Exception):

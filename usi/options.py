@@ -801,12 +801,12 @@ class ScoreChoices(ProfileOption):
         ".junit.xml.",
         key=False,
     )
-    examples: bool = option(
-        True,
-        "Keep sampled texts beside the card and in the page (never where the corpus forbids to "
-        "pass them on).",
+    examples: bool | None = option(
+        None,
+        "Sampled texts beside the card and in the page, and words that only people use.",
         off="--no-examples",
-        shown=True,
+        more="Default: of each side whose manifest or licence allows to pass its texts on. "
+        "--examples shows all, for your own use; the page says so.",
         key=False,
     )
 
@@ -847,8 +847,11 @@ class ReportOptions(TrustOption):
     )
     figure_form: str = option("svg", "Form of the figures.", metavar="svg|png", shown=True)
     simulator: str | None = option(None, "Whose badge it is.", metavar="NAME")
-    examples: bool = option(
-        True, "Show texts, where they may be shown.", off="--no-examples", shown=True
+    examples: bool | None = option(
+        None,
+        "Show the texts that were kept, also those that may not be passed on; or none.",
+        off="--no-examples",
+        more="Default: those that may be passed on.",
     )
 
 
@@ -1300,9 +1303,10 @@ class CorpusAddOptions:
     )
     redistribute: bool | None = option(
         None,
-        "Whether it may be passed on; not without a licence.",
+        "Whether its texts may be passed on.",
         panel="What usi can't know",
         off="--no-redistribute",
+        more="Default: where its licence is known to allow it.",
     )
     research_only: bool | None = option(
         None, "Whether it is for research alone.", panel="What usi can't know", off="--any-use"

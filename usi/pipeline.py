@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from usi.corpora.licences import texts_shown
 from usi.diagnose.diagnosis import diagnose_studies
 from usi.errors import UsageError, UsiError
 from usi.extraction.extract import extract_table
@@ -58,7 +59,7 @@ from usi.scoring.profiles import FALLBACK_PROFILE, PREFERRED_PROFILE, Profile, g
 from usi.scoring.robust.aggregated import AggregateTable
 from usi.scoring.robust.reference import chosen
 from usi.scoring.session_notes import NotedSessions
-from usi.scoring.texts import TextStore
+from usi.scoring.texts import SaidByPeople, TextStore
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -229,6 +230,8 @@ class ScoreResult:
         Scorecard of the published index, or why there is none.
     texts
         Label (people: ``""``) -> texts of the sessions, where they were kept.
+    said
+        Fingerprints of people's messages, where these must not be shown.
     """
 
     card: Scorecard
@@ -242,6 +245,7 @@ class ScoreResult:
     asides: tuple[str, ...] = ()
     published: Scorecard | str = "it was not asked for"
     texts: Mapping[str, TextStore] = field(default_factory=dict)
+    said: SaidByPeople | None = None
 
     def counted(self) -> tuple[SessionTable, dict[str, SessionTable]]:
         """The session tables with only those sessions that were chosen to be compared."""
@@ -298,7 +302,6 @@ def score_with_tables(
     reference, people = read_people(human, own.name, options, extra)
     options = with_declared(options, reference)
     say("reading the simulators ...")
-    extra = replace(extra, texts=extra.texts and reference.redistribute)
     candidates = read_candidates(simulators, own.name, options, extra)
     say("scoring ...")
     require_same_agent(people.tables[""], candidates.tables, allowed=options.other_agent)
@@ -306,7 +309,9 @@ def score_with_tables(
     if options.difficulty not in ("frozen", "self", "none"):
         files.append(difficulty_file(options.difficulty))
     context = make_context(reference, people, candidates, files)
-    context = replace(context, surveys=where)
+    context = replace(
+        context, surveys=where, show_words=texts_shown(reference.redistribute, extra.examples)
+    )
     published: Scorecard | str = why_not or "it was not asked for"
     if extra.published:
         say("the published index of the same sessions ...")
@@ -326,7 +331,8 @@ def score_with_tables(
         result = _result(own, studies, context, diagnoses, people, candidates, options, read)
     if own.name == PUBLISHED:
         published = result.card
-    return replace(result, published=published, texts={**people.texts, **candidates.texts})
+    texts = {**people.texts, **candidates.texts}
+    return replace(result, published=published, texts=texts, said=people.said)
 
 
 def _never_published(profile: Profile, options: ScoreOptions) -> str | None:
@@ -374,7 +380,7 @@ def _published(
 
 
 def report_parts(
-    result: ScoreResult, *, examples: bool = True, stage: Callable[[str], None] | None = None
+    result: ScoreResult, *, examples: bool | None = None, stage: Callable[[str], None] | None = None
 ) -> Beside:
     """What a report reads beside the card: distributions and, where texts may be kept, evidence.
 
@@ -383,12 +389,12 @@ def report_parts(
     result
         From `score_with_tables` with an `ExtraReading`; what was not read is not there.
     examples
-        Whether texts of transcripts may be kept.
+        Whether texts are kept: ``None`` for what may be passed on.
     stage
         Called with what is done next.
     """
     from usi.diagnose.evidence import build_evidence
-    from usi.report.report_data import NO_TEXT, Beside, report_data, text_refused
+    from usi.report.report_data import NO_EXAMPLES, Beside, report_data, why_withheld
 
     say = stage or (lambda text: None)
     if isinstance(result.human, AggregateTable):
@@ -398,9 +404,8 @@ def report_parts(
     data = report_data(result.card, people, candidates, published=result.published)
     if result.profile.wording.without_text:
         return Beside(data, None, result.profile.wording.without_text)
-    refused = text_refused(result.card, examples=examples)
-    if refused is not None:
-        return Beside(data, None, refused)
+    if examples is False:
+        return Beside(data, None, NO_EXAMPLES)
     say("drawing examples ...")
     source: Side = (
         "simulated" if result.card.settings.get("human_source") == "simulated" else "human"
@@ -410,10 +415,12 @@ def report_parts(
         people,
         candidates,
         result.texts,
+        said=result.said,
         human_cleaning=source,
         seed=result.options.seed,
     )
-    return Beside(data, evidence if evidence.sessions else None, NO_TEXT)
+    kept = evidence if evidence.sessions else None
+    return Beside(data, kept, why_withheld(result.card), asked=examples is True)
 
 
 def _score_logs(

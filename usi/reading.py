@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from usi.errors import InputError, InputErrors, UsageError, UsiError
+from usi.errors import InputError, InputErrors, UsageError, UsiError, quoted
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -293,7 +293,7 @@ class RepeatedKey(ValueError):
     """An object of JSON that has a key twice: which of the values is meant is not known."""
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"the key {key!r:.80} occurs twice in one object; which value is meant?")
+        super().__init__(f"the key {quoted(key)} occurs twice in one object; which value is meant?")
 
 
 def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -936,8 +936,8 @@ RESEARCH_ONLY = Code(
 )
 NO_REDISTRIBUTION = Code(
     "no_redistribution",
-    "the corpus may not be passed on: reports carry none of its text, and aggregates carry the "
-    "same terms; {terms}",
+    "texts of the corpus may not be passed on: reports carry none of them unless asked for, and "
+    "aggregates carry the same terms; {terms}",
 )
 DEFAULT_PROFILE = Code(
     "default_profile", "no profile named, and {preferred} is not installed: {used} used"

@@ -281,3 +281,10 @@ def test_a_pilot_with_one_session_a_task_still_has_noise() -> None:
     thrice = pilot_of_sessions(population.draw(120, 3, seed=1), tasks=40, batches=2, runs=2)
     for name, noise in thrice.noises.items():
         assert once.noises[name].bias > 0.6 * noise.bias, name
+
+
+def test_a_pilot_whose_success_never_varies_gets_a_plan() -> None:
+    parts = part_powers(
+        tier("C"), {}, truth=100.0, tasks=30, batches=2, runs=2, variance=0.0
+    )  # fmt: skip
+    assert [(part.part, part.power) for part in parts] == [("success_gap", 1.0)]

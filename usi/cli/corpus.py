@@ -51,7 +51,7 @@ QUESTIONS: dict[str, str] = {
     "collected": "When was it collected?",
 }
 YES_NO = {
-    "redistribute": "May it be passed on?",
+    "redistribute": "May its texts be passed on?",
     "research_only": "Is it for research alone?",
 }
 
@@ -65,6 +65,8 @@ def asked(facts: dict[str, Any], *, ask: bool, terminal: bool) -> dict[str, Any]
         Where something is to be asked and nobody is there to answer.
     """
     import typer
+
+    from usi.corpora.licences import may_pass_on
 
     missing = [key for key in (*QUESTIONS, *YES_NO) if facts.get(key) is None]
     found = {key: value for key, value in facts.items() if value is not None}
@@ -80,9 +82,9 @@ def asked(facts: dict[str, Any], *, ask: bool, terminal: bool) -> dict[str, Any]
                 if answer:
                     found[key] = answer
             else:
-                found[key] = typer.confirm(YES_NO[key], default=key == "research_only")
-    # Without a licence nobody may pass it on.
-    found.setdefault("redistribute", bool(found.get("licence")))
+                allowed = may_pass_on(None, found.get("licence"))
+                default = allowed if key == "redistribute" else True
+                found[key] = typer.confirm(YES_NO[key], default=default)
     found.setdefault("research_only", False)
     return found
 
@@ -181,7 +183,7 @@ def restricted(data: Manifest, as_of: str | None) -> list[str]:
         found.append("SYNTHETIC")
     if data.research_only:
         found.append("research only")
-    if not data.redistribute:
+    if not data.passed_on:
         found.append("not to be passed on")
     if data.expires is not None:
         gone = as_of is not None and data.expired(as_of)

@@ -52,7 +52,8 @@ class Request:
     alone
         Whether the files that a report reads are left out.
     examples
-        Whether texts of transcripts may be kept beside the card and shown in a page.
+        Whether texts of transcripts are kept beside the card and shown in a page: ``None`` for
+        those that may be passed on.
     held_out
         Whether the held-out part of a corpus may be read: where the card is gated at once.
     outputs, force
@@ -65,7 +66,7 @@ class Request:
     by: tuple[str, ...] = ()
     plain: bool = False
     alone: bool = False
-    examples: bool = True
+    examples: bool | None = None
     held_out: bool = False
     outputs: tuple[Path, ...] = ()
     force: bool = False
@@ -104,7 +105,9 @@ def scored(request: Request, *, quiet: bool) -> Scored:
             profile=profile,
             options=options,
             extra=ExtraReading(
-                published=_with_report(request), texts=_with_report(request) and request.examples
+                published=_with_report(request),
+                texts=_with_report(request) and request.examples is not False,
+                examples=request.examples,
             ),
             progress=permuting(quiet=quiet),
             stage=say,
@@ -422,7 +425,7 @@ def command(
         choices=own.values,
         options=options.values,
         by=decision.subgroups,
-        examples=own.values.get("examples", True),
+        examples=own.values.get("examples"),
         held_out=gate is not None,
         outputs=decision.scorecards,
         force=delivery.force,

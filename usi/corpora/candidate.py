@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from usi.corpora.licences import may_pass_on
 from usi.corpora.manifest import LoadKeys
 from usi.errors import InputError, InputErrors, UsiError, unknown_name
 from usi.provenance.record import sha256_bytes
@@ -43,6 +44,9 @@ class CandidateFile(_Table):
     name: str | None = None
     runs: str | list[str]
     licence: str | None = None
+    redistribute: bool | None = Field(
+        None, strict=True, description="whether its texts may be passed on; default: by the licence"
+    )
     language: str | None = None
     note: str | None = None
     identity: Identity = Identity()
@@ -63,6 +67,9 @@ class Candidate:
         Part -> value as text, sorted; parameters as ``parameters.NAME``.
     licence, language, load
         From its file.
+    redistribute
+        Whether its texts may be passed on: as its file says, else as its licence allows; without
+        either they may, since a program wrote them.
     file
         The file itself.
     """
@@ -74,6 +81,7 @@ class Candidate:
     language: str | None
     load: LoadKeys
     file: Path
+    redistribute: bool | None = True
 
     @property
     def fingerprint(self) -> str:
@@ -164,6 +172,7 @@ def read_candidate(path: Path) -> Candidate | None:
         language=found.language,
         load=found.load,
         file=path,
+        redistribute=may_pass_on(found.redistribute, found.licence, otherwise=True),
     )
 
 

@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from usi.corpora.licences import may_pass_on
 from usi.errors import InputError, InputErrors, unknown_name
 from usi.reading import read_toml
 
@@ -89,7 +90,9 @@ class Manifest(_Table):
     # Origin and terms.
     licence: str | None = Field(None, description="SPDX name, or words")
     terms: str | None = Field(None, description="what users agree to, or where it stands")
-    redistribute: bool = Field(True, strict=True)
+    redistribute: bool | None = Field(
+        None, strict=True, description="whether texts may be passed on; default: by the licence"
+    )
     research_only: bool = Field(False, strict=True)
     source: str | None = None
     citation: str | None = None
@@ -118,6 +121,11 @@ class Manifest(_Table):
     scorable: Frozen | None = None
     split: SplitKeys | None = None
     sha256: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def passed_on(self) -> bool | None:
+        """Whether its texts may be passed on (`usi.corpora.licences.may_pass_on`)."""
+        return may_pass_on(self.redistribute, self.licence)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -207,7 +215,6 @@ def to_toml(manifest: Manifest) -> str:
     version = "1"
     synthetic = false
     licence = "MIT"
-    redistribute = true
     research_only = false
     channel = "unknown"
     """
@@ -342,7 +349,7 @@ def datasheet(manifest: Manifest) -> str:
         "agent": manifest.agent,
         "task_set": manifest.task_set,
         "expires": manifest.expires.isoformat() if manifest.expires else "not set",
-        "redistribute": "yes" if manifest.redistribute else "no",
+        "redistribute": "yes" if manifest.passed_on else "no",
         "research_only": "yes" if manifest.research_only else "no",
         "synthetic": "yes: no people took part" if manifest.synthetic else "no",
     }

@@ -16,7 +16,7 @@ from usi.corpora.manifest import (
     read_manifest,
 )
 from usi.corpora.parts import HELD_OUT, Part, choose_part
-from usi.errors import InputError, UsageError
+from usi.errors import InputError, UsageError, UsiError
 from usi.loading.labels import simulator_label
 from usi.options import LoadOptions
 
@@ -41,7 +41,8 @@ class Corpus:
         What the respondents of its survey files saw, where its manifest says so: the people's own
         transcripts, or other talks about the same tasks.
     synthetic, licence, terms, research_only, redistribute
-        From its manifest; cautious defaults are the caller's business.
+        From its manifest. ``redistribute`` is ``None`` where neither it nor its licence says
+        whether texts may be passed on: then they are not, unless somebody asks to see them.
     language, expires
         Declared language of the people, and the day from which on it stands for nobody.
     load
@@ -53,6 +54,8 @@ class Corpus:
         Frozen set of scored features and the profile that it is one of.
     part
         Which of its sessions are read (see `usi.corpora.parts`); ``None``: all.
+    declared
+        Whether it has a manifest.
     """
 
     name: str
@@ -62,7 +65,7 @@ class Corpus:
     synthetic: bool = False
     licence: str | None = None
     research_only: bool = False
-    redistribute: bool = True
+    redistribute: bool | None = None
     terms: str | None = None
     language: str | None = None
     expires: date | None = None
@@ -73,6 +76,7 @@ class Corpus:
     scorable: tuple[str, ...] | None = None
     scorable_profile: str | None = None
     part: Part | None = None
+    declared: bool = False
 
     def load_options(self, given: LoadOptions) -> LoadOptions:
         """Options of reading it: what its manifest says goes before what the caller gives."""
@@ -185,7 +189,7 @@ def _from_path(path: Path, part: str | None) -> Corpus:
         licence=data.licence or None,
         terms=data.terms or None,
         research_only=data.research_only,
-        redistribute=data.redistribute,
+        redistribute=data.passed_on,
         language=data.language,
         expires=data.expires,
         load=data.load,
@@ -195,7 +199,25 @@ def _from_path(path: Path, part: str | None) -> Corpus:
         scorable=data.scorable.features if data.scorable else None,
         scorable_profile=data.scorable.profile if data.scorable else None,
         part=chosen,
+        declared=manifest.is_file(),
     )
+
+
+def terms_near(path: str | Path) -> bool | None:
+    """Whether the texts of a simulator's file may be passed on: as a manifest of its folders says.
+
+    Without a manifest they may, since a program wrote them. A manifest is of a human corpus.
+    """
+    path = Path(path)
+    near = [folder / MANIFEST for folder in (path, *path.parents[:2])]
+    manifest = next((file for file in near if file.is_file()), None)
+    if manifest is None:
+        return True
+    try:
+        data = read_manifest(manifest)
+    except UsiError:  # nobody asked for it, and what it says is not known
+        return None
+    return data.passed_on
 
 
 def _member(home: Path, name: str, manifest: Path, key: str = "sessions") -> Path:

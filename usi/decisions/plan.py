@@ -36,6 +36,7 @@ from usi.decisions.regression import mean_abs
 from usi.decisions.task_sample import Picked
 from usi.errors import NotScorable, UsageError
 from usi.extraction.spec import FeatureSpec
+from usi.scoring.robust.thresholds import Z
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 if TYPE_CHECKING:
@@ -183,7 +184,9 @@ def part_powers(
     limit = criteria.max_success_gap
     if limit is not None and limit < 1:
         se = math.sqrt(variance * x / tasks)
-        power = max(0.0, 2 * _PHI(limit / se - quantile(alpha)) - 1)
+        # A pilot in which both sides always succeed alike has no noise at all.
+        reach = limit / se if se > 0 else math.inf
+        power = max(0.0, 2 * _PHI(reach - quantile(alpha)) - 1)
         parts.append(PartPower("success_gap", limit, 0.0, power))
     return tuple(parts)
 
@@ -376,7 +379,7 @@ def pilot_of_card(card: Scorecard, simulator: SimulatorCard) -> Pilot:
         raise UsageError("the pilot scorecard has no bounds: score it with --profile robust")
     gap, variance = simulator.success_gap, SUCCESS_VARIANCE
     if gap is not None and gap.low is not None and gap.high is not None:
-        se = (gap.high - gap.low) / (2 * 1.6448536269514722)
+        se = (gap.high - gap.low) / (2 * Z)
         variance = se**2 * root**2 / x
     return Pilot(
         noises, variance, f"the pilot scorecard ({simulator.name})",

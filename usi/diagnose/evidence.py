@@ -27,7 +27,7 @@ from usi.records import Session, Side, Turn
 from usi.scoring.columns import CONTENT
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.scorecard import Scorecard
-from usi.scoring.texts import TextStore
+from usi.scoring.texts import SaidByPeople, TextStore
 
 Key = tuple[str, str, str, str, str]
 """Simulator (people: ``""``), session id, trial, batch: as in the session table; and the digest of
@@ -201,6 +201,7 @@ def build_evidence(
     simulators: Mapping[str, SessionTable],
     texts: Mapping[str, TextStore],
     *,
+    said: SaidByPeople | None = None,
     human_cleaning: Side = "human",
     seed: int = 7,
 ) -> Evidence:
@@ -214,6 +215,8 @@ def build_evidence(
         Session tables with keys.
     texts
         Label (people: ``""``) -> texts of the sessions; a side without them gives nothing.
+    said
+        What people wrote and must not be shown; simulators that repeat it are shown without it.
     human_cleaning
         Whose cleaning the reference had.
     seed
@@ -251,6 +254,8 @@ def build_evidence(
         if name in texts
         for key, session in _kept(texts[name], frames[name], name, wish.keys()).items()
     }
+    if said is not None:
+        read = {key: said.without(session) for key, session in read.items()}
     turns: dict[str, dict[str, tuple[EvidenceTurn, ...]]] = {}
     sessions: dict[str, tuple[Transcript, ...]] = {}
     for name, wish in wishes.items():

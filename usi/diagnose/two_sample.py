@@ -31,6 +31,7 @@ from usi.diagnose.sample import MIN_CLUSTERS, FloatArray, Sample, filled, usable
 from usi.estimate import Estimate, not_assessed
 from usi.reasons import FEW_FOR_CLASSIFIER, FOLD_ONE_SIDED, NO_FEATURE_VARIES, Reason
 from usi.rounding import FITTED, rounded
+from usi.scoring.robust.thresholds import Z
 from usi.scoring.scorecard import TwoSample
 
 FOLDS = 5
@@ -245,7 +246,6 @@ def permuted_p(
 
 SESSIONS_PER_SIDE = 300
 TRAINING_FACTOR = 1.4
-Z = 1.6448536269514722
 REPLICATES = 500
 PERMUTATIONS = 200
 

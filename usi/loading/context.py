@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from usi.errors import InputError
+from usi.errors import InputError, told
 from usi.loading.fields import BadField
 from usi.loading.jsonstream import Cursor
 from usi.loading.labels import domain_for
@@ -101,7 +101,7 @@ class Context:
     def note_role(self, role: Any) -> None:
         """Count a message whose role is not known, by the role."""
         if len(self.notes.roles) < MAX_ROLES or role in self.notes.roles:
-            self.notes.roles[role if isinstance(role, str) else "no role"] += 1
+            self.notes.roles[told(role) if isinstance(role, str) else "no role"] += 1
 
     def other_role(self, role: Any) -> None:
         """Set a message aside whose role is not known."""

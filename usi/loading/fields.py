@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from usi.errors import InputError
+from usi.errors import InputError, told
 from usi.records import MISSING, SurveyAnswer, Turn
 
 
@@ -98,7 +98,7 @@ other key may hold them, and is not passed over without a word."""
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name[:40]}`" for name in sorted(map(str, names))[:5])
+    return ", ".join(f"`{told(name)}`" for name in sorted(map(str, names))[:5])
 
 
 class Parts(list[Any]):

@@ -35,7 +35,7 @@ def usual_name(role: Any) -> Any:
 
 def unknown_roles(found: Counter[str]) -> str:
     """One sentence on messages whose role is not known, for people."""
-    named = [f"{name!r:.60} ({count:,})" for name, count in found.most_common(MOST_NAMED)]
+    named = [f"{name!r} ({count:,})" for name, count in found.most_common(MOST_NAMED)]
     more = f" and {len(found) - MOST_NAMED} more names" if len(found) > MOST_NAMED else ""
     return (
         f"{found.total():,} messages have a role that is not known and are not scored: "

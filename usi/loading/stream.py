@@ -90,6 +90,11 @@ class SessionStream:
         label = options.name or source.filename
         return cls([_Recognised(source, layout, label, read)], options, label)
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Its files, as they were named."""
+        return tuple(found.source.name for found in self._files)
+
     def __iter__(self) -> Iterator[Session]:
         return self._sessions
 

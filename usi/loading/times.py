@@ -17,6 +17,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from usi.errors import quoted
 from usi.loading.context import Context
 from usi.loading.fields import STAMPS, BadField, kind, turns_of
 from usi.records import Turn
@@ -144,7 +145,7 @@ def own_time(message: Mapping[str, Any], field: str, context: Context) -> dateti
     found = _of_text(value) if not _NUMBER.fullmatch(value) else None
     if found is None:
         raise BadField(
-            f"{field}.time", f"must be a time such as 2026-08-01T10:00:00Z, not {value!r:.40}"
+            f"{field}.time", f"must be a time such as 2026-08-01T10:00:00Z, not {quoted(value)}"
         )
     return found
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from usi.errors import InputError, InputErrors, UsiError
+from usi.errors import InputError, InputErrors, UsiError, told
 from usi.loading.fields import kind
 from usi.loading.notes import InputFile
 from usi.loading.stream import Paths, SessionStream, open_sessions
@@ -134,7 +134,7 @@ class _Tally:
         self._add_outcome(session)
         for turn in session.turns:
             count["messages"] += 1
-            by["roles"][turn.role if isinstance(turn.role, str) else kind(turn.role)] += 1
+            by["roles"][told(turn.role) if isinstance(turn.role, str) else kind(turn.role)] += 1
             text = turn.content.lower() if isinstance(turn.content, str) else ""
             if text and any(greeting in text for greeting in _AGENT_GREETINGS):
                 self.greetings[str(turn.role)] += 1

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from usi.errors import InputError, InputErrors, unknown_name
+from usi.errors import InputError, InputErrors, quoted, told_columns, unknown_name
 from usi.loading.labels import simulator_label
 from usi.loading.notes import InputFile
 from usi.loading.paths import expand
@@ -255,7 +255,7 @@ def _refuse(source: Source, missing: list[str], names: Sequence[str], layout: Lo
     raise InputError(
         f"has no column for the {' and the '.join(words[role] for role in missing)}"
         + (f" (declared: {', '.join(tried)})" if tried else "")
-        + f". Its columns: {', '.join(names[:40])}. Say which it is: "
+        + f". Its columns: {told_columns(names, 40)}. Say which it is: "
         + " ".join(f"{_FLAG[role]} COLUMN" for role in missing)
         + " on the command line, or "
         + ", ".join(f'{role} = "COLUMN"' for role in missing)
@@ -334,7 +334,7 @@ class _Cells:
         where = rows.filter(wrong).to_list()
         shown = [None] * len(where) if cells is None else cells.filter(wrong).to_list()
         for row, value in zip(where, shown, strict=True):
-            said = text if value is None else f"{str(value)[:60]!r} {text}"
+            said = text if value is None else f"{quoted(str(value))} {text}"
             self._notes.add_problem(
                 InputError(said, file=self._planned.source.name, row=row, field=name)
             )

@@ -7,13 +7,15 @@ examples of texts where these may be shown, is `read_beside`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import polars as pl
 
+from usi.corpora.licences import texts_shown
 from usi.decisions.outcomes import Outcomes, Trial
 from usi.decisions.passk import pass_k
 from usi.diagnose.diagnosis import scored_sessions
@@ -34,7 +36,11 @@ from usi.scoring.robust.bounds import maybe, tidy
 from usi.scoring.scorecard import Scorecard
 
 NO_EXAMPLES = "left out on request (--no-examples)"
-NO_RIGHT = "the licence of the human reference forbids to pass its texts on"
+FORBIDDEN = "their manifest forbids to pass them on"
+NO_RIGHT = (
+    "no manifest or licence says that they may be passed on (--examples shows them, for your own "
+    "use)"
+)
 NO_TEXT = "there are no transcripts among the inputs (session tables and aggregates hold no text)"
 NOT_HERE = "the file of examples (NAME.evidence.json) is not beside the scorecard"
 
@@ -51,6 +57,8 @@ class Beside:
         Sampled texts, or ``None``.
     why_no_text
         Why there is no text.
+    asked
+        Whether texts were asked for that may not be passed on (``--examples``).
     options
         Options of the scoring as its run record tells them; ``None`` where none is there.
     """
@@ -59,17 +67,53 @@ class Beside:
     evidence: Evidence | None = None
     why_no_text: str = NOT_HERE
     options: Mapping[str, Any] | None = None
+    asked: bool = False
+
+    def permitted(self, card: Scorecard) -> Beside:
+        """Without the texts of those sides of which none may be shown."""
+        if self.evidence is None:
+            return self
+        own, examples = self.evidence, self.asked or None
+        sides = passed_on_by_side(card).items()
+        kept = {name for name, allowed in sides if texts_shown(allowed, examples)}
+        turns = {
+            feature: left
+            for feature, found in own.turns.items()
+            if (left := {name: shown for name, shown in found.items() if name in kept})
+        }
+        sessions = {name: shown for name, shown in own.sessions.items() if name in kept}
+        if not turns and not sessions:
+            return replace(self, evidence=None, why_no_text=why_withheld(card))
+        return replace(self, evidence=msgspec.structs.replace(own, turns=turns, sessions=sessions))
+
+    def confidential(self, card: Scorecard) -> tuple[str, ...]:
+        """Sides whose words stand here and may not be passed on (people: ``""``)."""
+        held: set[str] = set()
+        if self.evidence is not None:
+            held.update(self.evidence.sessions)
+            held.update(name for found in self.evidence.turns.values() for name in found)
+        if any(part.unsaid for part in card.simulators):
+            held.add("")
+        return tuple(sorted(name for name in held if not passed_on_by_side(card).get(name)))
 
 
-def text_refused(card: Scorecard, *, examples: bool = True) -> str | None:
-    """Why texts of transcripts must not be kept or shown; ``None`` where they may be."""
-    if not examples:
-        return NO_EXAMPLES
-    return None if card.human.redistribute else NO_RIGHT
+def passed_on_by_side(card: Scorecard) -> dict[str, bool | None]:
+    """Whether the texts of each side may be passed on, by simulator (people: ``""``)."""
+    simulators = {part.name: part.redistribute for part in card.simulators}
+    return {"": card.human.redistribute, **simulators}
 
 
-def read_beside(scorecard: str | Path, card: Scorecard, *, examples: bool = True) -> Beside:
+def why_withheld(card: Scorecard) -> str:
+    """Why texts of people (else of simulators) are left out."""
+    found = [allowed for allowed in passed_on_by_side(card).values() if allowed is not True]
+    return NO_TEXT if not found else NO_RIGHT if found[0] is None else FORBIDDEN
+
+
+def read_beside(scorecard: str | Path, card: Scorecard, *, examples: bool | None = None) -> Beside:
     """Read the files beside a scorecard.
+
+    Texts follow `examples`: ``None`` for those that may be passed on, ``True`` for all that were
+    kept, ``False`` for none.
 
     Raises
     ------
@@ -81,11 +125,10 @@ def read_beside(scorecard: str | Path, card: Scorecard, *, examples: bool = True
     data = read(beside(scorecard, REPORT_DATA), ReportData, card)
     record = read_record(scorecard)
     options = record.options or None if record is not None else None
-    refused = text_refused(card, examples=examples)
-    if refused is not None:
-        return Beside(data, None, refused, options)
+    if examples is False:
+        return Beside(data, None, NO_EXAMPLES, options)
     evidence = read(beside(scorecard, EVIDENCE), Evidence, card)
-    return Beside(data, evidence, NOT_HERE, options)
+    return Beside(data, evidence, NOT_HERE, options, asked=examples is True).permitted(card)
 
 
 MOST_K = 8

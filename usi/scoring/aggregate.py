@@ -359,9 +359,10 @@ def read_side(path: Path, profile: str) -> tuple[Corpus, SideInput]:
         licence=about["licence"],
         terms=about["terms"],
         research_only=bool(about["research_only"]),
-        redistribute=bool(about["redistribute"]),
+        redistribute=about["redistribute"],
         language=about["language"],
         expires=date.fromisoformat(about["expires"]) if about["expires"] else None,
+        declared=True,
     )
     side = SideInput(
         tables={"": table},

@@ -143,6 +143,7 @@ def read_candidates(
             columns=columns,
             language=candidate.language or options.language,
             extra=extra,
+            redistribute=candidate.redistribute,
         )
         side.add(own)
         side.identities[candidate.name] = candidate.identity
@@ -224,6 +225,7 @@ def make_context(
                 losses=candidates.losses.get(label, ()),
                 episodes=candidates.episodes.get(label),
                 identity=candidates.identities.get(label),
+                redistribute=candidates.redistribute.get(label, True),
             )
             for label, table in candidates.tables.items()
         },

@@ -41,6 +41,9 @@ class ScoreContext:
         Whether any input says that it is a phantom.
     licence, terms, research_only, redistribute, expires
         From the manifest of the reference, where it has one.
+    show_words
+        Whether words of people may stand on the card: where their corpus may be passed on, or
+        where they were asked for.
     inputs
         Base name and content digest of every file that was read, sorted.
     left_out
@@ -68,7 +71,8 @@ class ScoreContext:
     synthetic: bool = False
     licence: str | None = None
     research_only: bool = False
-    redistribute: bool = True
+    redistribute: bool | None = None
+    show_words: bool = False
     terms: str | None = None
     expires: str | None = None
     inputs: tuple[InputFile, ...] = ()

@@ -96,7 +96,8 @@ def restrictions(reference: Corpus) -> list[Reason]:
     """What a reader of the card may not do."""
     licence = reference.licence or "its licence"
     terms = f"{licence} ({reference.terms})" if reference.terms else licence
+    forbidden = not reference.redistribute and reference.declared
     return [
         *([RESEARCH_ONLY(terms=terms)] if reference.research_only else []),
-        *([] if reference.redistribute else [NO_REDISTRIBUTION(terms=terms)]),
+        *([NO_REDISTRIBUTION(terms=terms)] if forbidden else []),
     ]

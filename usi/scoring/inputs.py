@@ -23,7 +23,8 @@ from typing import Literal
 
 import polars as pl
 
-from usi.corpora.resolve import Corpus
+from usi.corpora.licences import texts_shown
+from usi.corpora.resolve import Corpus, terms_near
 from usi.errors import InputError, UsageError, UsiError
 from usi.extraction.extract import TableOptions, extract_tables
 from usi.extraction.language import known_code
@@ -48,7 +49,7 @@ from usi.scoring.keys import assign_keys
 from usi.scoring.robust.floors import ECHO, echo_sessions
 from usi.scoring.scorecard import InputFile
 from usi.scoring.session_notes import NotedSessions
-from usi.scoring.texts import TextStore
+from usi.scoring.texts import SaidByPeople, TextStore
 
 _SURVEY_PREFIX = "survey_comparable_"
 
@@ -179,14 +180,18 @@ class ExtraReading:
     published
         Session tables of the published profile, too.
     texts
-        Texts of the sessions, in a temporary file.
+        Texts of the sessions, in a temporary file: of each side where they may be shown.
+    examples
+        What was asked for (`texts_shown`): ``None`` shows what may be passed on.
     """
 
     published: bool = False
     texts: bool = False
+    examples: bool | None = None
 
 
 NOTHING_ELSE = ExtraReading()
+_STRICTEST: tuple[bool | None, ...] = (False, None, True)
 
 
 @dataclass
@@ -220,6 +225,10 @@ class SideInput:
         Why there are none of some input; ``None`` where nothing lacks.
     texts
         Label -> texts of the sessions, by the ``seq`` of its table.
+    said
+        Fingerprints of people's messages, where these must not be shown.
+    redistribute
+        Label -> whether its texts may be passed on, where something is said of it.
     """
 
     tables: dict[str, SessionTable] = field(default_factory=dict)
@@ -237,6 +246,8 @@ class SideInput:
     published: dict[str, SessionTable] = field(default_factory=dict)
     not_published: UsiError | None = None
     texts: dict[str, TextStore] = field(default_factory=dict)
+    said: SaidByPeople | None = None
+    redistribute: dict[str, bool | None] = field(default_factory=dict)
 
     def add(self, other: SideInput) -> None:
         """Take what was read of other simulators in, too."""
@@ -252,6 +263,13 @@ class SideInput:
         self.published |= other.published
         self.not_published = self.not_published or other.not_published
         self.texts |= other.texts
+        self.redistribute |= other.redistribute
+
+
+def _kept_texts(reference: Corpus, extra: ExtraReading) -> TextStore | SaidByPeople | None:
+    if not extra.texts:
+        return None
+    return TextStore() if texts_shown(reference.redistribute, extra.examples) else SaidByPeople()
 
 
 def is_table(path: str | Path) -> bool:
@@ -300,11 +318,13 @@ def read_simulators(
     language: str | None = None,
     extra: ExtraReading = NOTHING_ELSE,
     streams: Sequence[SessionStream] = (),
+    redistribute: bool | None = True,
 ) -> SideInput:
     """Read every simulator: one a file, unless rows or ``options.name`` say otherwise.
 
     `streams` are simulators whose sessions do not lie in files. Fields of the sessions named in
-    `columns` stay in the tables. Every file is read once, whatever `extra` asks for.
+    `columns` stay in the tables. Every file is read once, whatever `extra` asks for. `redistribute`
+    says whether these simulators' texts may be passed on.
 
     Raises
     ------
@@ -315,12 +335,15 @@ def read_simulators(
     transcripts = [path for path in paths if not is_table(path)]
     files = group_by_simulator(transcripts, options) if transcripts else []
     for stream in (*files, *streams):
+        terms = [redistribute, *map(terms_near, stream.paths)]
+        allowed = min(terms, key=_STRICTEST.index)
+        shown = texts_shown(allowed, extra.examples)
         watched = NotedSessions(
             stream.with_digests(),
             columns,
             glance=_english_only(profile),
             default=known_code(language),
-            texts=TextStore() if extra.texts else None,
+            texts=TextStore() if extra.texts and shown else None,
         )
         wanted = [
             TableOptions(profile=name, side="simulated", language=language)
@@ -328,10 +351,12 @@ def read_simulators(
         ]
         table, *published = map(watched.noted, extract_tables(watched, wanted))
         parts = split_by_simulator(table, stream.label)
+        if allowed is not True:
+            side.redistribute |= dict.fromkeys(parts, allowed)
         for other in published:
             for label, part in split_by_simulator(other, stream.label).items():
                 side.published[label] = with_keys(part, side="simulated", run_ids=run_ids)
-        if watched.texts is not None:
+        if isinstance(watched.texts, TextStore):
             side.texts |= dict.fromkeys(parts, watched.texts)
         _note(side, stream, stream.label, "simulator")
         _say(side, watched.remark(stream.label, profile))
@@ -387,7 +412,7 @@ def read_reference(
 
     Fields of the sessions named in `columns` stay in the table. With `echo` a user who echoes the
     agent of these sessions is made beside them. Every file is read once, whatever `extra` asks
-    for; texts are kept only where the corpus may be passed on.
+    for; texts are kept only where the corpus may be passed on, or where they were asked for.
     """
     side = SideInput(synthetic=reference.synthetic)
     tables: list[SessionTable] = []
@@ -411,7 +436,7 @@ def read_reference(
             (*columns, *batch_columns(reference.batch_by)),
             glance=_english_only(profile),
             default=known_code(spoken),
-            texts=TextStore() if extra.texts and reference.redistribute else None,
+            texts=_kept_texts(reference, extra),
         )
         people = TableOptions(profile=profile, side="human", source=chosen, language=spoken)
         wanted = [people]
@@ -426,8 +451,10 @@ def read_reference(
         echoes = others.pop(0) if echo else None
         for other in others:
             side.published[""] = _with_people_keys(watched.noted(other), reference, run_ids)
-        if watched.texts is not None:
+        if isinstance(watched.texts, TextStore):
             side.texts[""] = watched.texts
+        else:
+            side.said = watched.texts
         _note(side, stream, "", "human")
         _say(side, watched.remark("people", profile))
     for path in reference.paths:

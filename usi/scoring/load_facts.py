@@ -77,6 +77,7 @@ def facts_of(
     losses: Sequence[Loss] = (),
     episodes: EpisodeTally | None = None,
     identity: Mapping[str, str] | None = None,
+    redistribute: bool | None = True,
 ) -> Facts:
     """What is known of one simulator beside its scores.
 
@@ -90,6 +91,8 @@ def facts_of(
         What its runs recorded beside the reward.
     identity
         Of a recorded candidate; ``None`` for plain files.
+    redistribute
+        Whether its texts may be passed on.
     """
     agents = fingerprints(table)
     counts, share = user_errors(table)
@@ -101,4 +104,5 @@ def facts_of(
         episodes=None if episodes is None else episodes.card(),
         user_errors=counts if told else {},
         user_error_share=share if told else None,
+        redistribute=redistribute,
     )

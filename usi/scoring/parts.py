@@ -94,6 +94,8 @@ class Facts:
         What loading dropped, guessed or merged.
     episodes, user_errors, user_error_share
         What the runs and the harness recorded beside the reward.
+    redistribute
+        Whether its texts may be passed on.
     """
 
     identity: Mapping[str, str] = field(default_factory=dict)
@@ -102,6 +104,7 @@ class Facts:
     episodes: Episodes | None = None
     user_errors: Mapping[str, int] = field(default_factory=dict)
     user_error_share: Estimate | None = None
+    redistribute: bool | None = True
 
     def card_fields(self) -> dict[str, Any]:
         """The fields of `SimulatorCard` that are nobody else's."""
@@ -111,6 +114,7 @@ class Facts:
             "episodes": self.episodes,
             "user_errors": dict(self.user_errors),
             "user_error_share": self.user_error_share,
+            "redistribute": self.redistribute,
         }
 
 

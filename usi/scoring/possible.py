@@ -23,9 +23,14 @@ _DIFFERENCES = frozenset(
         "versus_humans", "correlation_difference", "agreement",
     )
 )  # fmt: skip
-"""Estimates that are differences: they have a sign, and no range of their unit holds."""
-_RANGES = {"points": (0.0, 100.0), "share": (0.0, 1.0), "AUC": (0.0, 1.0)}
-_SIGNED = {"points": (-100.0, 100.0), "correlation": (-1.0, 1.0), "kappa": (-1.0, 1.0)}
+"""Estimates that are differences: they have a sign, and the range of their unit does not hold."""
+_RANGES = {
+    "points": (0.0, 100.0), "share": (0.0, 1.0), "AUC": (0.0, 1.0), "correlation": (-1.0, 1.0),
+    "kappa": (-1.0, 1.0),
+}  # fmt: skip
+_RANGES_OF_DIFFERENCES = {
+    "points": (-100.0, 100.0), "correlation": (-2.0, 2.0), "kappa": (-2.0, 2.0),
+}  # fmt: skip
 _NOT_NEGATIVE = frozenset(("sd", "se", "maxbias", "df"))
 _PAIRS = (
     ("features_scored", "features_declared"),
@@ -96,7 +101,7 @@ def _estimate(own: Mapping[str, Any], path: str, name: str) -> Iterator[tuple[st
         if high is not None and high < value:
             yield f"{path}.high", f"the upper bound {high:g} lies below the value {value:g}"
     signed = name in _DIFFERENCES or name.endswith(("_excess", "_gap", "_difference"))
-    limits = (_SIGNED if signed else {**_SIGNED, **_RANGES}).get(unit)
+    limits = (_RANGES_OF_DIFFERENCES if signed else _RANGES).get(unit)
     if limits is not None and name != "relative_gap":
         for key in ("value", "low", "high"):
             found = own[key]

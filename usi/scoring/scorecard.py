@@ -271,7 +271,7 @@ class HumanCard(SideCard):
     synthetic: bool = False
     licence: str | None = None
     research_only: bool = False
-    redistribute: bool = True
+    redistribute: bool | None = Field(None, description="whether its texts may be passed on")
     terms: str | None = Field(None, description="what users of the corpus agreed to")
     expires: str | None = Field(None, description="day from which on it stands for nobody")
 
@@ -397,6 +397,7 @@ class SimulatorCard(SideCard):
     episodes: Episodes | None = Field(
         None, description="what runs recorded beside the reward: rules broken, findings, cost"
     )
+    redistribute: bool | None = Field(True, description="whether its texts may be passed on")
 
 
 class InputFile(_Part):

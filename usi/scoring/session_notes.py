@@ -20,7 +20,7 @@ from usi.records import Session
 from usi.scoring.batch_rule import STARTED, session_moment
 from usi.scoring.columns import CONTENT, CONTENT_DIGITS
 from usi.scoring.episodes import EpisodeTally
-from usi.scoring.texts import TextStore
+from usi.scoring.texts import SaidByPeople, TextStore
 
 
 @dataclass
@@ -41,7 +41,7 @@ class NotedSessions:
         Whether sessions in other languages than English are counted in `languages`: for a profile
         that has no means of its own to set them apart; language of those that declare none.
     texts
-        Where the texts are kept aside; ``None`` for nowhere.
+        Where the texts are kept aside, or what is noted of them; ``None`` for nowhere.
     episodes
         What runs recorded beside the reward, by the simulator that sessions name (``""``: none).
     """
@@ -51,7 +51,7 @@ class NotedSessions:
     synthetic: bool = False
     glance: bool = False
     default: str | None = None
-    texts: TextStore | None = None
+    texts: TextStore | SaidByPeople | None = None
     languages: Counter[str] = field(default_factory=Counter)
     episodes: dict[str, EpisodeTally] = field(default_factory=dict)
     _found: dict[str, list[str | None]] = field(default_factory=dict)

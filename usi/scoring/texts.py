@@ -63,6 +63,57 @@ class TextStore:
         self._ends = array("Q")
 
 
+class SaidByPeople:
+    """Fingerprints of people's talks, to leave them out where a simulator repeats them.
+
+    A user that replays recorded talks speaks in people's words; where these may not be passed on,
+    neither may the copy.
+    """
+
+    FEWEST = 6
+    """Words from which on an equal message is taken for a copy; two may say "yes, please"."""
+    INSTEAD = "(left out: the same words as in a talk of a person)"
+
+    def __init__(self) -> None:
+        self._said: set[int] = set()
+
+    def add(self, session: Session) -> None:
+        """Note the messages of a session, those of the agent, too."""
+        for turn in session.turns:
+            if isinstance(turn.content, str):
+                self._said.add(_fingerprint(turn.content))
+
+    def without(self, session: Session) -> Session:
+        """The session, or where it is a copy in part, with `INSTEAD` for what is the same.
+
+        It is one where a message of its user is the same as in a talk of people and has at least
+        `FEWEST` words, or where every message of its user is the same.
+        """
+        same = [
+            isinstance(turn.content, str) and _fingerprint(turn.content) in self._said
+            for turn in session.turns
+        ]
+        users = [
+            (known, len(turn.content.split()) if isinstance(turn.content, str) else 0)
+            for known, turn in zip(same, session.turns, strict=True)
+            if turn.role == "user"
+        ]
+        if not users or not (
+            all(known for known, _ in users)
+            or any(known and words >= self.FEWEST for known, words in users)
+        ):
+            return session
+        turns = tuple(
+            msgspec.structs.replace(turn, content=self.INSTEAD) if known else turn
+            for known, turn in zip(same, session.turns, strict=True)
+        )
+        return msgspec.structs.replace(session, turns=turns)
+
+
+def _fingerprint(text: str) -> int:
+    return hash(" ".join(text.casefold().split()))
+
+
 def _encode(session: Session) -> bytes:
     try:
         return _PACKED + msgspec.msgpack.encode(session)

@@ -17,6 +17,7 @@ from usi.simulate.calls import Calls, Runtime
 from usi.simulate.candidates import USER_KINDS, Table, describe, label_of
 from usi.simulate.client import ModelSettings, complete, prices
 from usi.simulate.faults import EpisodeFault, RunStopped
+from usi.simulate.leave import require_leave
 from usi.simulate.preparation import runtime_of
 from usi.simulate.protocol import Message
 from usi.simulate.questions import Filled, Instrument, fill_in, read_instrument, survey_file
@@ -62,7 +63,15 @@ class JudgePlan:
     concurrency: int
 
     def run(self, transcripts: Sequence[str], calls: CallOptions, folder: Path) -> Judged:
-        """Judge the talks of transcripts and write the survey file, where there are answers."""
+        """Judge the talks of transcripts and write the survey file, where there are answers.
+
+        Raises
+        ------
+        UsageError
+            For talks of a human corpus that must not be sent to this model.
+        """
+        if not calls.replay:
+            require_leave(transcripts, self.settings)
         runtime = runtime_of(calls, folder)
         try:
             found = judge_all(

@@ -13,11 +13,14 @@ from usi.secrets import hidden
 from usi.simulate.agents.agent import fingerprint
 from usi.simulate.calls import Budget, Cache, Ledger, Runtime, Usage
 from usi.simulate.candidates import label_of, read_agent, read_users
+from usi.simulate.client import ModelSettings
 from usi.simulate.cost import unpriced
 from usi.simulate.domains import load_domain
 from usi.simulate.episode import MAX_STEPS, Setting
+from usi.simulate.leave import require_leave
 from usi.simulate.questions import read_instrument
 from usi.simulate.runner import RunPlan, choose_tasks, make_cells
+from usi.simulate.users.replay import ReplayUsers
 
 ANSWERS = ".answers.sqlite"
 
@@ -66,7 +69,8 @@ def plans_of(
     Raises
     ------
     UsageError
-        Where two candidates have one label, or ``--name`` is given for several.
+        Where two candidates have one label, ``--name`` is given for several, or recorded talks of
+        people must not be sent to the agent's model.
     """
     survey = own.survey or own.instrument is not None
     setting = setting_of(own, survey=survey, max_steps=own.max_steps)
@@ -85,6 +89,9 @@ def plans_of(
         label = label_of(simulator_label(hidden(own.name))) if own.name else label
         if label in {plan.label for plan in plans}:
             raise UsageError(f"two simulators are called {label!r}: run one of them with --name")
+        settings = getattr(setting.agent, "settings", None)
+        if isinstance(users, ReplayUsers) and isinstance(settings, ModelSettings):
+            require_leave([users.source], settings)
         plans.append(
             RunPlan(
                 label,

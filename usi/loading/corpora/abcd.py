@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from usi.errors import quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, record_of, text, text_id
 from usi.loading.jsonstream import Cursor
@@ -108,5 +109,5 @@ def _turns(record: dict[str, Any], context: Context) -> Iterator[Turn]:
         else:
             raise BadField(
                 f"{field}[{i}]",
-                f"the speaker must be agent, customer or action, not {entry[0]!r:.40}",
+                f"the speaker must be agent, customer or action, not {quoted(entry[0])}",
             )

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from usi.errors import InputError
+from usi.errors import InputError, quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField
 from usi.loading.reader import About, carries
@@ -132,7 +132,7 @@ def _answer(cell: str | None, item: str) -> str | None:
         return None
     value = decimal_number(cell)
     if value is None:
-        raise BadField(item, f"must be a number, not {cell[:20]!r}")
+        raise BadField(item, f"must be a number, not {quoted(cell)}")
     if not value.is_integer():
-        raise BadField(item, f"must be a whole number, not {cell[:20]!r}")
+        raise BadField(item, f"must be a whole number, not {quoted(cell)}")
     return str(int(value))

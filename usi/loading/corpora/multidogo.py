@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from usi.errors import InputError
+from usi.errors import InputError, quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField
 from usi.loading.jsonstream import not_utf8
@@ -121,9 +121,9 @@ def _turn(cells: dict[str, str], number: int) -> tuple[int, int, str, str]:
         raise BadField("conversationId", "is empty")
     turn = whole_number(cells["turnNumber"])
     if turn is None:
-        raise BadField("turnNumber", f"must be a whole number, not {cells['turnNumber'][:20]!r}")
+        raise BadField("turnNumber", f"must be a whole number, not {quoted(cells['turnNumber'])}")
     author = cells.get("authorRole", "customer").strip().lower()
     if author not in ("customer", "agent"):
-        raise BadField("authorRole", f"must be customer or agent, not {author[:20]!r}")
+        raise BadField("authorRole", f"must be customer or agent, not {quoted(author)}")
     role = "user" if author == "customer" else "assistant"
     return turn, number, role, cells["utterance"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from usi.errors import quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, record_of, text
 from usi.loading.reader import About, carries
@@ -104,7 +105,7 @@ def _named(record: dict[str, Any], context: Context) -> Iterator[Turn]:
         speaker = str(turn.get("speaker")).lower()
         role = {"system": "assistant"}.get(speaker, SYNONYMS.get(speaker))
         if role not in ("user", "assistant"):
-            raise BadField(f"turns[{i}].speaker", f"must be user or system, not {speaker[:40]!r}")
+            raise BadField(f"turns[{i}].speaker", f"must be user or system, not {quoted(speaker)}")
         context.leave_out(_ANNOTATED)
         yield Turn(role, text(turn, "utterance"))
 

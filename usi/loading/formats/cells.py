@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import Any
 
 from usi.csv_cells import read_cell
-from usi.errors import InputError
+from usi.errors import InputError, quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField, record_of
 from usi.loading.formats import usi_jsonl
@@ -70,7 +70,7 @@ def _csv(context: Context) -> tuple[list[str], Rows]:
     names = header[1]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two columns are called {twice!r:.80}", file=context.source.name, row=1)
+        raise InputError(f"two columns are called {quoted(twice)}", file=context.source.name, row=1)
 
     own = set(CSV_COLUMNS) <= set(names)  # usi wrote it, and marked text like formulas
 

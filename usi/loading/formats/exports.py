@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from usi.errors import quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, messages_of, record_of
 from usi.loading.formats import usi_jsonl
@@ -264,7 +265,7 @@ def speaker_role(found: str, name: Any, place: str, context: Context) -> str | N
     if context.options.user_role is None and context.options.user_speaker is None:
         raise BadField(
             place,
-            f"{found!r:.60} is neither a user nor an agent by its name; say who the user is with "
+            f"{quoted(found)} is neither a user nor an agent by its name; say who the user is with "
             "--user-role or --user-speaker",
         )
     return "assistant"

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from usi.errors import quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, messages_of, record_of, text_id
 from usi.loading.jsonstream import Cursor
@@ -35,13 +36,13 @@ def reward_of(scores: Any, context: Context) -> float | None:
         return None
     name, first = next(iter(scores.items()))
     if len(scores) > 1:
-        context.notes.remark(f"several scorers: the reward is that of the first, {name!r:.60}")
+        context.notes.remark(f"several scorers: the reward is that of the first, {quoted(name)}")
     value = first.get("value") if isinstance(first, dict) else first
     if isinstance(value, dict):
         key = next((key for key in _NAMES if key in value), next(iter(value), None))
         if key is None:
             return None
-        context.notes.remark(f"the score is a table: the reward is its value {key!r:.60}")
+        context.notes.remark(f"the score is a table: the reward is its value {quoted(key)}")
         context.guess("session: one value of several was taken for the reward")
         value = value[key]
     number = _number(value)

@@ -19,7 +19,7 @@ from itertools import chain, islice
 from typing import Any
 
 from usi.csv_cells import safe_cell
-from usi.errors import InputError, unknown_name
+from usi.errors import InputError, quoted, told_columns, unknown_name
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, survey_of
 from usi.loading.formats import wildchat
@@ -295,7 +295,7 @@ def _message(row: Row, of: Mapping[str, str], context: Context) -> dict[str, Any
         if context.options.user_role is None and context.options.user_speaker is None:
             raise BadField(
                 of["role"],
-                f"{found!r:.60} is neither a user nor an agent by its name; say who the user is "
+                f"{quoted(found)} is neither a user nor an agent by its name; say who the user is "
                 "with --user-role",
             )
         role = "assistant"
@@ -315,7 +315,7 @@ def _put(record: dict[str, Any], meaning: str, cell: str, column: str) -> None:
     elif meaning == "batch":
         batch = whole_number(cell)
         if batch is None:
-            raise BadField(column, f"a batch must be a whole number from 1, not {cell!r:.40}")
+            raise BadField(column, f"a batch must be a whole number from 1, not {quoted(cell)}")
         record["batch"] = batch
     elif meaning == "reward":
         record["reward"] = _reward(cell, column)
@@ -331,7 +331,7 @@ def _put(record: dict[str, Any], meaning: str, cell: str, column: str) -> None:
 def _truth(cell: str, column: str) -> Any:
     words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
     if cell.strip().lower() not in words:
-        raise BadField(column, f"must be true or false, not {cell!r:.40}")
+        raise BadField(column, f"must be true or false, not {quoted(cell)}")
     return words[cell.strip().lower()]
 
 
@@ -341,7 +341,7 @@ def _reward(cell: str, column: str) -> float | None:
         return words[cell.strip().lower()]
     found = decimal_number(cell)
     if found is None:
-        raise BadField(column, f"a reward must be a number, true or false, not {cell!r:.40}")
+        raise BadField(column, f"a reward must be a number, true or false, not {quoted(cell)}")
     return number(found, column)
 
 
@@ -445,12 +445,12 @@ def unnamed_columns(sample: Sample) -> InputError:
 
 
 def _unnamed(names: Iterable[str], file: str) -> InputError:
-    shown = ", ".join(list(names)[:20])
     return InputError(
         "a table in which no columns for session, role and text are told by their names "
-        f"(columns: {shown:.400}). If it holds transcripts with one message a row, name them: "
-        "--map session=COLUMN,role=COLUMN,text=COLUMN; if every file is one conversation, give "
-        "the folder. Operational logs (case, activity, time) are no transcripts: usi logs",
+        f"(columns: {told_columns(names, 20):.400}). If it holds transcripts with one message a "
+        "row, name them: --map session=COLUMN,role=COLUMN,text=COLUMN; if every file is one "
+        "conversation, give the folder. Operational logs (case, activity, time) are no "
+        "transcripts: usi logs",
         file=file,
     )
 
@@ -516,7 +516,7 @@ def chosen(names: list[str], context: Context) -> Columns:
         raise _unnamed(names, context.source.name)
     for meaning in columns.guessed:
         if columns.of[meaning] != USUAL[meaning][0]:
-            context.guess(f"field: column {columns.of[meaning]!r:.60} taken for {meaning}")
+            context.guess(f"field: column {quoted(columns.of[meaning])} taken for {meaning}")
     rest = [name for name in names if name not in columns.of.values()]
     if rest:
         context.leave_out("field: column without a meaning here", len(rest))

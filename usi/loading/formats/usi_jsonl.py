@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
-from usi.errors import InputError, UsiError
+from usi.errors import InputError, UsiError, quoted
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, record_of, survey_of, text, text_id
 from usi.loading.jsonstream import decode, lines
@@ -263,7 +263,7 @@ def _batch(batch: Any) -> int | None:
     if batch is None:
         return None
     if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch < 2**31:
-        raise BadField("batch", f"must be a whole number from 1, not {kind(batch)} {batch!r:.40}")
+        raise BadField("batch", f"must be a whole number from 1, not {kind(batch)} {quoted(batch)}")
     return batch
 
 

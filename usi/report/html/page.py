@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
 from typing import Any
@@ -18,7 +17,7 @@ from usi.report.html.sections import components, examples, gaps, limits, overvie
 from usi.report.html.source import One, Source, every
 from usi.report.html.summary import Summary, summarise, to_dict
 from usi.report.names import name_of
-from usi.report.report_data import Beside, text_refused
+from usi.report.report_data import Beside
 from usi.report.text import printable
 from usi.scoring.profiles import Wording, wording_of
 from usi.scoring.scorecard import Scorecard
@@ -59,10 +58,7 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
     The content security policy allows the page's own style sheet and script, by hash, and
     nothing else: whatever stood in a transcript or a name could neither run nor load anything.
     """
-    beside = beside or NO_FILES
-    refused = text_refused(card)
-    if refused is not None:
-        beside = replace(beside, evidence=None, why_no_text=refused)
+    beside = (beside or NO_FILES).permitted(card)
     summary = summarise(card)
     docs = Docs(documents(card, verdict, beside, summary))
     source = Source(card, verdict, beside, summary, docs)
@@ -70,6 +66,7 @@ def render(card: Scorecard, *, verdict: Verdict | None = None, beside: Beside | 
     common: dict[str, Any] = {
         "version": card.usi_version,
         "synthetic": card.synthetic,
+        "confidential": [name or card.human.name for name in beside.confidential(card)],
         "card": card,
         "docs": docs,
         "show": docs.show,

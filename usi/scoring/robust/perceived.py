@@ -11,6 +11,7 @@ from usi.reasons import NO_FAILURES, NO_REFUSALS, SUCCESS_CONSTANT, Code
 from usi.scoring.robust.bounds import tidy
 from usi.scoring.robust.instrument import tau_survey
 from usi.scoring.robust.survey import sheets
+from usi.scoring.robust.thresholds import Z
 from usi.scoring.scorecard import PerceivedSuccess
 
 ITEM = "task_success"
@@ -74,7 +75,7 @@ def _share(hits: NDArray[np.bool_], reason: Code) -> Estimate:
     )
 
 
-def wilson(hits: int, n: int, z: float = 1.6448536269514722) -> tuple[float, float]:
+def wilson(hits: int, n: int, z: float = Z) -> tuple[float, float]:
     """Wilson score interval of a share (two-sided 90 %), within 0 to 1.
 
     Examples

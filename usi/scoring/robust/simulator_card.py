@@ -322,8 +322,16 @@ def simulator_card(
         inconclusive=((few_clusters(result),) if min(result.data.clusters) < MIN_CLUSTERS else ()),
         versus_humans=versus_humans(result).difference,
         **context.facts.get(name, NO_FACTS).card_fields(),
-        **diagnosis.card_fields(),
+        **diagnosis.card_fields() | _withheld(diagnosis, context),
     )
+
+
+def _withheld(diagnosis: Diagnosis, context: ScoreContext) -> dict[str, tuple[()]]:
+    """Empty fields in place of words that people said and that must not be shown."""
+    if context.show_words:
+        return {}
+    copied = diagnosis.copies is not None and diagnosis.copies.alarm
+    return {"unsaid": (), **({"telltales": ()} if copied else {})}
 
 
 def _inside(result: Study) -> np.ndarray:

@@ -23,10 +23,13 @@ class ReplayUsers:
     ----------
     recorded
         Task id -> recorded talks, each the user's turns in order.
+    source
+        The file of the talks.
     """
 
     recorded: Mapping[str, tuple[tuple[str, ...], ...]]
     synthetic: bool = False
+    source: str = ""
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -89,4 +92,6 @@ def read_turns(path: str | Path, domain: str) -> ReplayUsers:
             found.setdefault(session.task_id.removeprefix(f"{domain}_"), []).append(said)
     if not found:
         raise UsageError(f"{path}: no session has a task id and a user turn")
-    return ReplayUsers({task: tuple(talks) for task, talks in sorted(found.items())})
+    return ReplayUsers(
+        {task: tuple(talks) for task, talks in sorted(found.items())}, source=str(path)
+    )

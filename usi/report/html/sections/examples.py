@@ -6,10 +6,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from usi.corpora.licences import texts_shown
 from usi.diagnose.evidence_files import EvidenceTurn, Message, Transcript
 from usi.report.html.document import Docs, codes_of, step
 from usi.report.html.source import One
 from usi.report.names import name_of
+from usi.report.report_data import passed_on_by_side, why_withheld
 from usi.report.text import printable
 
 
@@ -18,6 +20,12 @@ def context(one: One) -> dict[str, Any]:
     evidence = one.source.beside.evidence
     if evidence is None:
         return {"why_not": one.source.beside.why_no_text, "turns": [], "sessions": []}
+    asked = one.source.beside.asked or None
+    withheld = [
+        name
+        for name, allowed in passed_on_by_side(one.source.card).items()
+        if name in ("", one.card.name) and not texts_shown(allowed, asked)
+    ]
     docs = one.source.docs
     own = one.card.name
     order = [item.name for item in one.part.lost]
@@ -55,7 +63,13 @@ def context(one: One) -> dict[str, Any]:
             for k, item in enumerate(evidence.sessions.get("", ()))
         ),
     ]
-    return {"why_not": None, "turns": turns, "sessions": sessions}
+    return {
+        "why_not": None,
+        "turns": turns,
+        "sessions": sessions,
+        "withheld": withheld,
+        "why_withheld": why_withheld(one.source.card),
+    }
 
 
 def marked(docs: Docs, pointer: str, message: Message) -> Markup:
