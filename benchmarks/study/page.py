@@ -49,9 +49,9 @@ def stops(found: dict[str, dict[str, int]], most: int = 4) -> str:
     return ", ".join(f"{name} {n}" for n, name in counts[:most])
 
 
-def share_below(found: dict[str, int] | None) -> str:
-    """Percent of draws, or a dash."""
-    return "–" if not found else f"{100 * found['below'] / found['n']:.0f} %"
+def below_of(found: dict[str, int] | None) -> str:
+    """Draws of those that have the score, such as ``1 of 13``, or a dash."""
+    return "–" if not found else f"{found['below']} of {found['n']}"
 
 
 FEWEST_DRAWS = 8
@@ -118,7 +118,7 @@ def render(results: dict[str, Any]) -> str:
     )
     room.filters |= {
         "points": points, "percent": percent, "signed": signed, "cell": cell, "stops": stops,
-        "share_below": share_below,
+        "below_of": below_of,
     }  # fmt: skip
     people = {
         name: own if "absent" in own else with_mixtures(own)
