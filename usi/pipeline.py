@@ -435,11 +435,13 @@ def _score_logs(
 
     sides = read_sides(simulators, human, options)
     real, found = sides.people.tables[""], sides.candidates.tables
+    studies = own.study(real, found, surveys=None, options=options)
+    scored = {label: table for label, table in found.items() if label not in studies.refused}
     result = _result(
         own,
-        own.study(real, found, surveys=None, options=options),
+        studies,
         make_context(sides.reference, sides.people, sides.candidates, []),
-        diagnose_logs(real, found, sides.traces, options),
+        diagnose_logs(real, scored, sides.traces, options),
         sides.people,
         sides.candidates,
         options,

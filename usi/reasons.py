@@ -509,6 +509,17 @@ FOLD_ONE_SIDED = Code(
 )
 NOT_SCORABLE = Code("not_scorable", "{message}")
 SIDE_NOT_SCORABLE = Code("side_not_scorable", "{label}: {cause}")
+LOW_COVERAGE = Code(
+    "low_coverage",
+    "{common} of {all} {units} of the reference occur on both sides ({share:.1f} %), and a paired "
+    "score needs {needed:.0f} %{failed}: run the missing ones, or score those in common (--tasks "
+    "common), or compare the populations (--design unpaired)",
+)
+NO_TASK_IN_COMMON = Code(
+    "no_task_in_common",
+    "--design paired, and no {unit} of the reference occurs in the simulator's sessions{hint}: "
+    "check the ids (usi validate), or use --design unpaired",
+)
 
 # Trials of agents.
 ALL_TIE = Code("all_tie", "all agents tie under one of the users")
@@ -1102,7 +1113,7 @@ CASES_OPEN = Code(
 
 # Why a comparison is paired, or not.
 UNPAIRED_ASKED = Code("unpaired_asked", "unpaired as asked for (--design unpaired)")
-UNPAIRED_NONE = Code("unpaired_none", "unpaired: no {unit} occurs on both sides")
+UNPAIRED_NONE = Code("unpaired_none", "unpaired: no {unit} occurs on both sides{hint}")
 UNPAIRED_FEW = Code(
     "unpaired_few",
     "unpaired: only {common} of {all} {units} of the reference occur on both sides",

@@ -440,6 +440,12 @@ def command(
             raise
         note(f"usi: not scored: {error}")
         return
+    if gate is None and done.card.refused and not delivery.exit_zero:
+        import typer
+
+        from usi.decisions.verdict import EXIT_CODES
+
+        raise typer.Exit(EXIT_CODES["INCONCLUSIVE"])
     decision.deliver(
         verdict, show=delivery.print, quiet=delivery.quiet, exit_zero=delivery.exit_zero
     )

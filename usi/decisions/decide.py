@@ -31,7 +31,7 @@ from usi.decisions.checks import (
 )
 from usi.decisions.criteria import Criteria
 from usi.decisions.rules import TITLES, is_unpaired, rules_of
-from usi.decisions.verdict import Check, Outcome, SimulatorVerdict, Verdict, exit_code, worst
+from usi.decisions.verdict import Check, Need, Outcome, SimulatorVerdict, Verdict, exit_code, worst
 from usi.errors import UsageError, unknown_name
 from usi.estimate import Estimate, with_bounds
 from usi.reasons import (
@@ -47,7 +47,7 @@ from usi.reasons import (
     TIGHTEST,
     Reason,
 )
-from usi.scoring.scorecard import Scorecard, SimulatorCard
+from usi.scoring.scorecard import Refused, Scorecard, SimulatorCard
 
 
 def decide(
@@ -285,18 +285,37 @@ def gate_scorecard(
         without a day.
     """
     chosen = [part for part in card.simulators if simulator in (None, part.name)]
-    if not chosen and simulator is not None:
+    refused = [part for part in card.refused if simulator in (None, part.name)]
+    if not chosen and not refused and simulator is not None:
         raise unknown_name("simulator", simulator, [part.name for part in card.simulators])
-    if not chosen:
+    if not chosen and not refused:
         raise UsageError("the scorecard holds no simulator, so there is nothing to gate")
     criteria = rules_of(card).criteria(card, criteria)
     parts = [
         decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
     ]
+    parts += [not_scored(card, part) for part in refused]
     warnings = [*notes, *(why for why in card.warnings if why.is_a(CARD_EDITED))]
     if len(parts) > 1 and criteria.family_size < len(parts):
         warnings.append(SEVERAL_CANDIDATES(candidates=len(parts)))
     return assemble(parts, criteria, card, as_of=as_of, warnings=warnings)
+
+
+def not_scored(card: Scorecard, refused: Refused) -> SimulatorVerdict:
+    """The verdict on a simulator that could not be scored: nothing is known of it."""
+    check = Check(
+        id="scored", rule="it can be scored", state="inconclusive", found=refused.reason,
+        overrides=True,
+    )  # fmt: skip
+    return SimulatorVerdict(
+        name=refused.name,
+        signature=card.signature,
+        verdict="INCONCLUSIVE",
+        decided_by=(check.id,),
+        reasons=(refused.reason,),
+        needed=(Need(part="scored", kind="data", text=refused.reason.text),),
+        checks=(check,),
+    )
 
 
 def assemble(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -35,12 +35,12 @@ from usi.provenance.record import sha256_bytes
 from usi.provenance.signature import build, parse
 from usi.reasons import (
     SAME_CASES,
-    SIDE_NOT_SCORABLE,
     SURVEY_ELSEWHERE,
     Reason,
 )
 from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, Diagnosis
+from usi.scoring.refused import refused_part, require_one, told_refused
 from usi.scoring.robust.human_card import human_card
 from usi.scoring.robust.left_out import outcome_counts, session_reasons
 from usi.scoring.robust.reference import Reference, chosen, reference
@@ -124,6 +124,8 @@ class LogStudies:
         Label -> chosen cases of the simulated log, and its comparison; labels are sorted.
     options
         All choices, as `log_options` gives them.
+    refused
+        Label -> why a simulated log could not be scored.
     """
 
     human: SessionTable
@@ -131,6 +133,7 @@ class LogStudies:
     cases: Mapping[str, SessionTable]
     compared: Mapping[str, Compared]
     options: ScoreOptions
+    refused: Mapping[str, Reason] = field(default_factory=dict)
 
     def sums(self) -> pl.DataFrame:
         """Sums by cluster of every comparison; no text of a case but the cluster's name."""
@@ -172,6 +175,7 @@ class LogStudies:
         frames = {label: cases.frame for label, cases in self.cases.items()}
         warnings = (
             *context.warnings,
+            *told_refused(self.refused),
             *_shared(people.frame, frames),
             *window_warnings(people.frame, frames),
         )
@@ -184,6 +188,7 @@ class LogStudies:
             settings=_settings(options, self.human),
             human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
             simulators=tuple(cards),
+            refused=refused_part(self.refused),
             inputs=context.inputs,
             warnings=warnings,
             tasks_sha256=context.tasks_sha256,
@@ -212,13 +217,18 @@ def study_tables(
     people = _cases(human, options, human=True)
     cases: dict[str, SessionTable] = {}
     compared: dict[str, Compared] = {}
+    refused: dict[str, Reason] = {}
     for label, table in sorted(simulators.items()):
         cases[label] = _cases(table, options, human=False)
         try:
             compared[label] = compare(people, cases[label], options)
         except NotScorable as error:
-            raise NotScorable(SIDE_NOT_SCORABLE(label=label, cause=error.reason)) from error
-    return LogStudies(human=human, people=people, cases=cases, compared=compared, options=options)
+            refused[label] = error.reason
+            del cases[label]
+    require_one(compared, refused)
+    return LogStudies(
+        human=human, people=people, cases=cases, compared=compared, options=options, refused=refused
+    )
 
 
 def _shared(human: pl.DataFrame, simulators: Mapping[str, pl.DataFrame]) -> list[Reason]:

@@ -127,6 +127,10 @@ class Studies(Protocol):
     It is computed once; the per-task sums, the diagnosis and the card all come from it.
     """
 
+    @property
+    def refused(self) -> Mapping[str, Reason]:
+        """Label -> why a simulator could not be scored, where others could."""
+
     def sums(self) -> pl.DataFrame:
         """Per-task sums of what was scored, without any text."""
 

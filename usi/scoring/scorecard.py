@@ -424,6 +424,13 @@ def _index_text(index: Index) -> str:
     return f"{index.name}({index.terms}) {with_bounds(index.value, index.low, index.high)}"
 
 
+class Refused(_Part):
+    """A simulator that could not be scored, beside others that were."""
+
+    name: str
+    reason: Reason
+
+
 class Scorecard(_Part):
     """The whole card. Numbers of different signatures are never compared silently."""
 
@@ -436,6 +443,7 @@ class Scorecard(_Part):
     settings: dict[str, str] = Field(default_factory=dict)
     human: HumanCard
     simulators: tuple[SimulatorCard, ...]
+    refused: tuple[Refused, ...] = Field((), description="simulators that could not be scored")
     inputs: tuple[InputFile, ...] = ()
     warnings: tuple[Reason, ...] = Field((), description="what a reader must know")
     tasks_sha256: str | None = Field(

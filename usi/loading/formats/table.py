@@ -445,12 +445,12 @@ def unnamed_columns(sample: Sample) -> InputError:
 
 
 def _unnamed(names: Iterable[str], file: str) -> InputError:
+    shown = told_columns(names, MOST_NAMED)[:400]
     return InputError(
         "a table in which no columns for session, role and text are told by their names "
-        f"(columns: {told_columns(names, 20):.400}). If it holds transcripts with one message a "
-        "row, name them: --map session=COLUMN,role=COLUMN,text=COLUMN; if every file is one "
-        "conversation, give the folder. Operational logs (case, activity, time) are no "
-        "transcripts: usi logs",
+        f"(columns: {shown}). If it holds transcripts with one message a row, name them: "
+        "--map session=COLUMN,role=COLUMN,text=COLUMN; if every file is one conversation, give "
+        "the folder. Operational logs (case, activity, time) are no transcripts: usi logs",
         file=file,
     )
 
@@ -520,9 +520,16 @@ def chosen(names: list[str], context: Context) -> Columns:
     rest = [name for name in names if name not in columns.of.values()]
     if rest:
         context.leave_out("field: column without a meaning here", len(rest))
+        more = f" and {len(rest) - MOST_NAMED} more" if len(rest) > MOST_NAMED else ""
+        context.notes.remark(
+            f"columns without a meaning here: {told_columns(rest, MOST_NAMED)}{more}; --map "
+            "MEANING=COLUMN gives one a meaning (task, reward, domain, trial, ...)"
+        )
     return columns
 
 
+MOST_NAMED = 20
+"""Columns that a message names."""
 NO_ERRORS = "none"
 """Cell of sessions that were reviewed and found without an error."""
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -67,6 +67,7 @@ from usi.scoring.published.score import (
 )
 from usi.scoring.published.survey import SEED
 from usi.scoring.published.task_sums import task_sums
+from usi.scoring.refused import refused_part, require_one, told_refused
 from usi.scoring.scorecard import (
     Component,
     FeatureScore,
@@ -302,6 +303,8 @@ class PublishedStudies:
         Task -> success rate.
     surveys, options
         As they were given.
+    refused
+        Label -> why a simulator can't be read by this definition.
     """
 
     human: SessionTable
@@ -311,6 +314,7 @@ class PublishedStudies:
     difficulty: Difficulty
     surveys: Surveys | None
     options: ScoreOptions
+    refused: Mapping[str, Reason] = field(default_factory=dict)
 
     def sums(self) -> pl.DataFrame:
         """Sums by side, simulator, task and batch or run, see `usi.scoring.published.task_sums`."""
@@ -332,12 +336,17 @@ class PublishedStudies:
             "reward": None if self.options.success_at is None else f"{self.options.success_at:g}",
             "v": __version__,
         }
-        cards = [
-            _simulator_card(
-                self.people, side, specs, self.difficulty, self.surveys, common, context
-            )
-            for side in self.sides
-        ]
+        cards, refused = list[SimulatorCard](), dict(self.refused)
+        for side in self.sides:
+            try:
+                cards.append(
+                    _simulator_card(
+                        self.people, side, specs, self.difficulty, self.surveys, common, context
+                    )
+                )
+            except NotScorable as error:
+                refused[side.name] = error.reason
+        require_one(cards, refused)
         cards.sort(key=lambda card: (-(card.index.value if card.index.ok else -1.0), card.name))  # type: ignore[operator]
         ceiling = human_card(self.people, specs, self.difficulty, self.surveys, context)
         settings: dict[str, str] = {
@@ -355,8 +364,12 @@ class PublishedStudies:
             settings=settings,
             human=ceiling,
             simulators=tuple(cards),
+            refused=refused_part(refused),
             inputs=context.inputs,
-            warnings=_warnings(context, [ceiling.index.terms, *(c.index.terms for c in cards)]),
+            warnings=(
+                *_warnings(context, [ceiling.index.terms, *(c.index.terms for c in cards)]),
+                *told_refused(refused),
+            ),
             tasks_sha256=context.tasks_sha256,
         )
 
@@ -395,21 +408,29 @@ def study_tables(
                 f"{NAME!r}: make it again with: usi features FILES --profile {NAME}"
             )
     human = _with_outcomes(human, options.success_at)
-    simulators = {k: _with_outcomes(v, options.success_at) for k, v in simulators.items()}
+    graded: dict[str, SessionTable] = {}
+    refused: dict[str, Reason] = {}
+    for label, table in sorted(simulators.items()):
+        try:
+            graded[label] = _with_outcomes(table, options.success_at)
+        except NotScorable as error:
+            refused[label] = error.reason
+    require_one(graded, refused)
     specs = get_specs(NAME)
     people = read_side(human, specs, side="human", name="reference", run_ids=options.run_ids)
     sides = tuple(
         read_side(table, specs, side="simulated", name=label, run_ids=options.run_ids)
-        for label, table in sorted(simulators.items())
+        for label, table in graded.items()
     )
     return PublishedStudies(
         human=human,
-        simulators=simulators,
+        simulators=graded,
         people=people,
         sides=sides,
         difficulty=_difficulty(options.difficulty, sides),
         surveys=surveys,
         options=options,
+        refused=refused,
     )
 
 

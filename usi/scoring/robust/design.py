@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from usi.errors import NotScorable, unknown_name
 from usi.options import RobustOptions
 from usi.reasons import (
+    LOW_COVERAGE,
+    NO_TASK_IN_COMMON,
     PAIRED_ON_GROUP,
     PAIRED_ON_TASK,
     UNPAIRED_ASKED,
@@ -23,6 +25,7 @@ from usi.reasons import (
     UNPAIRED_NONE,
     Reason,
 )
+from usi.records import UNKNOWN_DOMAIN
 from usi.scoring.robust.thresholds import MIN_COVERAGE, MIN_GROUP_OVERLAP
 
 
@@ -77,7 +80,52 @@ def _holds_groups(frame: pl.DataFrame, split: str) -> bool:
     return float((sizes["len"] > 1).sum()) > 0.5 * sizes.height
 
 
-def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustOptions) -> Design:
+def _failed(every: pl.DataFrame | None, column: str, missing: set[str], units: str) -> str:
+    """Which runs of the missing tasks failed, to stand in a reason; empty where none did."""
+    if every is None or column not in every.columns:
+        return ""
+    lost = every.filter(
+        pl.col(column).cast(pl.String).is_in(sorted(missing)) & (pl.col("status") != "ok")
+    )
+    if not lost.height:
+        return ""
+    counts = sorted(lost.group_by("status").len().iter_rows(), key=lambda row: (-row[1], row[0]))
+    listed = ", ".join(f"{status} {n:,}" for status, n in counts)
+    done = lost[column].n_unique()
+    return f"; {done} of the {len(missing)} missing {units} have runs that failed ({listed})"
+
+
+def _domains(human: pl.DataFrame, simulator: pl.DataFrame, column: str) -> str:
+    """What would make the tasks of both sides meet, where only their domains differ."""
+    if column != "task" or "domain" not in human.columns:
+        return ""
+
+    def bare(frame: pl.DataFrame) -> set[str]:
+        return {
+            str(task).removeprefix(f"{domain}_")
+            for task, domain in frame.select("task", "domain").drop_nulls().unique().iter_rows()
+        }
+
+    names = [sorted(set(frame["domain"].drop_nulls())) for frame in (human, simulator)]
+    if names[0] == names[1] or not bare(human) & bare(simulator):
+        return ""
+    theirs, ours = (
+        ", ".join(name if name != UNKNOWN_DOMAIN else "not named" for name in found[:3])
+        for found in names
+    )
+    return (
+        f"; their ids are the same without the domain (people: {theirs}, simulator: {ours}), and "
+        "--domain NAME names that of files that name none"
+    )
+
+
+def detect_design(
+    human: pl.DataFrame,
+    simulator: pl.DataFrame,
+    options: RobustOptions,
+    *,
+    every: pl.DataFrame | None = None,
+) -> Design:
     """Find the design, or check the one that was asked for.
 
     Paired on the task where at least half of the smaller side's tasks occur on the other side;
@@ -87,6 +135,8 @@ def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustO
     ----------
     human, simulator
         Session table rows that may be scored, with the keys of `usi.scoring.keys`.
+    every
+        All rows of the simulator, to name the runs that failed.
 
     Raises
     ------
@@ -111,12 +161,10 @@ def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustO
     union, smaller = len(ours | theirs), min(len(ours), len(theirs))
     asked = options.design == "paired"
     if not common:
+        hint = _domains(human, simulator, column)
         if asked:
-            raise NotScorable(
-                f"--design paired, and no {word[:-1]} of the reference occurs in the simulator's "
-                "sessions: check the task ids (usi validate), or use --design unpaired"
-            )
-        return Design(False, "task", False, UNPAIRED_NONE(unit=word[:-1]))
+            raise NotScorable(NO_TASK_IN_COMMON(unit=word[:-1], hint=hint))
+        return Design(False, "task", False, UNPAIRED_NONE(unit=word[:-1], hint=hint))
     overlap = len(common) / (union if grouped else smaller)
     if not asked and overlap < (MIN_GROUP_OVERLAP if grouped else 0.5):
         return Design(False, "task", False, UNPAIRED_FEW(**told))
@@ -124,10 +172,14 @@ def detect_design(human: pl.DataFrame, simulator: pl.DataFrame, options: RobustO
     needed = MIN_GROUP_OVERLAP if grouped else MIN_COVERAGE
     if coverage < needed and options.tasks == "all":
         raise NotScorable(
-            f"{len(common)} of {len(theirs)} {word} of the reference occur on both sides "
-            f"({100 * coverage:.1f} %), and a paired score needs {100 * needed:.0f} %: "
-            "run the missing ones, or score those in common (--tasks common), or compare the "
-            "populations (--design unpaired)"
+            LOW_COVERAGE(
+                common=len(common),
+                all=len(theirs),
+                units=word,
+                share=100 * coverage,
+                needed=100 * needed,
+                failed=_failed(every, column, theirs - ours, word),
+            )
         )
     return Design(
         True,

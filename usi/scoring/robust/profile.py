@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -22,10 +22,11 @@ from usi.reasons import (
     AGGREGATE,
     NO_AGENT_MESSAGES,
     REFERENCE_AGGREGATED,
-    SIDE_NOT_SCORABLE,
+    Reason,
 )
 from usi.scoring.context import ScoreContext, Surveys
 from usi.scoring.parts import NO_DIAGNOSIS, NO_FACTS, Diagnosis
+from usi.scoring.refused import refused_part, require_one, told_refused
 from usi.scoring.robust.aggregated import AggregateTable, undiagnosed
 from usi.scoring.robust.batches import Context, versus_humans
 from usi.scoring.robust.difficulty import Pool
@@ -119,6 +120,8 @@ class RobustStudies:
         Label -> words behind the simulator's hashed words.
     options, pool
         All choices, and the difficulty of tasks.
+    refused
+        Label -> why a simulator could not be scored.
     """
 
     human: SessionTable
@@ -130,6 +133,7 @@ class RobustStudies:
     names: Mapping[str, Names]
     options: ScoreOptions
     pool: Pool | None
+    refused: Mapping[str, Reason] = field(default_factory=dict)
 
     def sums(self) -> pl.DataFrame:
         """Per-task sums of every comparison: what compare, rank and the regression gate read.
@@ -172,7 +176,11 @@ class RobustStudies:
             + outcome_counts(first.success, human=True)
             + Counter(self.human.left_out if isinstance(self.human, AggregateTable) else {})
         )
-        warnings = [*context.warnings, *([REFERENCE_AGGREGATED()] if ref.aggregated else [])]
+        warnings = [
+            *context.warnings,
+            *told_refused(self.refused),
+            *([REFERENCE_AGGREGATED()] if ref.aggregated else []),
+        ]
         return Scorecard(
             usi_version=__version__,
             profile=get_feature_profile(NAME).tag,
@@ -182,6 +190,7 @@ class RobustStudies:
             settings=_settings(options, context, aggregated=ref.aggregated),
             human=human_card(ref, context, _among(ref, options, self.pool), dropped),
             simulators=tuple(cards),
+            refused=refused_part(self.refused),
             inputs=context.inputs,
             warnings=tuple(warnings),
             tasks_sha256=context.tasks_sha256,
@@ -224,8 +233,9 @@ def study_tables(
     Raises
     ------
     NotScorable
-        Where a side has no session that counts, or a paired design covers less than 95 % of the
-        reference's tasks (the message names the ways out).
+        Where no simulator can be scored: a side has no session that counts, or a paired design
+        covers less than 95 % of the reference's tasks (the message names the ways out). One of
+        several is refused alone.
     UsageError
         For a table of another profile, no simulator, or options that do not fit the data.
     """
@@ -238,12 +248,14 @@ def study_tables(
         people, ref = _people(_checked(human), options, human.scorable)
     frames: dict[str, pl.DataFrame] = {}
     results: dict[str, Study] = {}
+    refused: dict[str, Reason] = {}
     for label, table in sorted(simulators.items()):
         frames[label] = chosen(_checked(table), options, human=False)
         try:
             results[label] = study(ref, frames[label], options, pool=pool)
         except NotScorable as error:
-            raise NotScorable(SIDE_NOT_SCORABLE(label=label, cause=error.reason)) from error
+            refused[label] = error.reason
+    require_one(results, refused)
     return RobustStudies(
         human=human,
         people=people,
@@ -254,6 +266,7 @@ def study_tables(
         names={label: table.names for label, table in simulators.items()},
         options=options,
         pool=pool,
+        refused=refused,
     )
 
 

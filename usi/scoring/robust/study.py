@@ -148,7 +148,7 @@ def study(
     if not rows.height:
         raise NotScorable(NO_USER_TURNS())
     specs = ref.specs
-    design = detect_design(ref.frame, rows, options)
+    design = detect_design(ref.frame, rows, options, every=simulator)
     place = placement(ref.frame, rows, design, options)
     if options.strata is not None:
         for side in (ref.frame, rows):
