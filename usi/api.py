@@ -577,9 +577,23 @@ def gate(
         For criteria that do not exist, or a scorecard without bounds.
     """
     from usi.decisions.decide import gate_scorecard
+    from usi.decisions.evidence import read_evidence
+    from usi.reasons import CARD_WITHOUT_FILE, Reason
 
+    doubts: tuple[Reason, ...] = ()
+    if isinstance(card, str | Path):
+        read = read_evidence(card, simulators=None if simulator is None else (simulator,))
+        given, doubts = read.card, read.doubts
+    else:
+        given = _card(card)
+        doubts = () if isinstance(card, ScoredCard) else (CARD_WITHOUT_FILE(),)
     found = gate_scorecard(
-        _card(card), _criteria(criteria), as_of, scored_on=scored_on, simulator=simulator
+        given,
+        _criteria(criteria),
+        as_of,
+        scored_on=scored_on,
+        simulator=simulator,
+        doubts=doubts,
     )
     return GateVerdict.model_construct(
         **{name: getattr(found, name) for name in Verdict.model_fields}

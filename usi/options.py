@@ -870,6 +870,17 @@ class SubmitOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AdmissionVerifyOptions(AsOfOption):
+    """Options of ``usi admission verify``."""
+
+    scorecard: Path | None = option(
+        None,
+        "The scorecard; default: the file that the record names, in the record's folder.",
+        metavar="CARD.json",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class GateOptions(TrustOption):
     """Options of ``usi gate``."""
 
@@ -891,10 +902,14 @@ class GateOptions(TrustOption):
     anchor: Path | None = option(
         None, "Scorecard of the version accepted first.", panel="Regression", metavar="FIRST.json"
     )
-    margin: float = option(5.0, "Largest drop of USI-R allowed.", panel="Regression", shown=True)
-    component_margin: float = option(
-        10.0, "The same for a component.", panel="Regression", shown=True
-    )
+    margin: float | None = option(
+        None, "Largest drop of USI-R allowed; default: that of the criteria, else 5.",
+        panel="Regression", least=0, most=100,
+    )  # fmt: skip
+    component_margin: float | None = option(
+        None, "The same for a component; default: that of the criteria, else 10.",
+        panel="Regression", least=0, most=100,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -927,7 +927,39 @@ NO_ANCHOR = Code(
 # Until when a verdict counts.
 ENDS_BY_AGE = Code("ends_by_age", "the criteria let a scorecard be {days} days old")
 ENDS_WITH_CORPUS = Code("ends_with_corpus", "the human corpus expires")
-NO_END = Code("no_end", "neither criteria (max_age_days) nor corpus set an end")
+ENDS_BY_DEFAULT = Code(
+    "ends_by_default", "{days} days after the scoring, since the criteria name no age"
+)
+ENDS_WITH_CHANGE = Code("ends_with_change", "the simulator has changed since it was scored: {keys}")
+ENDS_WITH_PROFILE = Code("ends_with_profile", "scored by {then}; this usi has {now}")
+ENDS_WITH_VERSION = Code("ends_with_version", "decided by usi {then}; this is usi {now}")
+ENDS_WITH_CORPUS_CONTENT = Code(
+    "ends_with_corpus_content", "the corpus {corpus} has changed since the scoring"
+)
+
+# What keeps a decision from being checked.
+CARD_WITHOUT_FILE = Code(
+    "card_without_file", "the scorecard was given without a file, so without its per-task sums"
+)
+SUMS_ABSENT = Code("sums_absent", "the per-task sums {file} are not beside the scorecard")
+SUMS_NOT_NAMED = Code("sums_not_named", "the scorecard does not say which per-task sums are its")
+SUMS_OF_LOGS = Code(
+    "sums_of_logs",
+    "numbers of this profile can't be computed again from per-task sums; digest and hash hold",
+)
+BASELINE_NOT_FOUND = Code(
+    "baseline_not_found", "{word} {file} is not there, so its checks are taken as the verdict says"
+)
+DECIDED_ELSEWHERE = Code(
+    "decided_elsewhere", "decided by usi {version}; this version can't decide the same again"
+)
+CORPUS_WITHOUT_MANIFEST = Code(
+    "corpus_without_manifest",
+    "the people are files without a manifest, by whose hashes they could be checked",
+    "data",
+    "usi corpus add FILES --name NAME",
+)
+NUMBERS_VERIFIED = Code("numbers_verified", "the numbers follow from the per-task sums")
 
 
 # Warnings of a scorecard: about the whole card.

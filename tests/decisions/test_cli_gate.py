@@ -69,7 +69,7 @@ def test_exit_code_and_every_output_agree(
 def test_print_and_exit_zero(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = saved("fail", tmp_path)
     assert call("gate", path, "--tier", "B", "--print", "table") == 1
-    assert capsys.readouterr().out.startswith("FAIL  (tier B")
+    assert capsys.readouterr().out.startswith("FAIL unverified  (tier B")
     assert call("gate", path, "--tier", "B", "--exit-zero", "--print", "none") == 0
     said = capsys.readouterr()
     assert said.out == ""
@@ -168,7 +168,7 @@ def test_annotations_go_to_stderr_on_github_only(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     assert call("gate", path, "--tier", "B") == 1
     said = capsys.readouterr()
-    assert "\n::error title=usi FAIL%3A sim::" in said.err
+    assert "\n::error title=usi FAIL unverified%3A sim::" in said.err
     json.loads(said.out)
     assert "# usi: FAIL" in (tmp_path / "summary.md").read_text()
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from tests.decisions.cards import card, simulator
 from usi.cli.main import app
 from usi.errors import InputError
+from usi.provenance.digest import digest_of
 from usi.reasons import CARD_EDITED
-from usi.scoring.possible import digest_of
 from usi.scoring.scorecard import Scorecard
 
 Change = Callable[[dict[str, Any]], object]

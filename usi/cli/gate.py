@@ -21,6 +21,7 @@ from usi.options import Delivery, GateOptions
 if TYPE_CHECKING:
     from usi.decisions.criteria import Criteria
     from usi.decisions.verdict import Check, Verdict
+    from usi.reasons import Reason
     from usi.scoring.scorecard import Scorecard
 
 
@@ -37,9 +38,17 @@ def criteria_of(criteria: str | None, tier: str | None, family_size: int | None 
     UsageError
         Where both options are given, or none and the settings hold no criteria.
     """
+    return criteria_and_folder(criteria, tier, family_size)[0]
+
+
+def criteria_and_folder(
+    criteria: str | None, tier: str | None, family_size: int | None = None
+) -> tuple[Criteria, Path]:
+    """Criteria, and the folder that their paths start from; see `criteria_of`."""
     from usi.decisions.criteria import read_criteria, resolve
     from usi.decisions.criteria import tier as tier_named
 
+    folder = Path()
     if criteria is not None and tier is not None:
         raise UsageError(
             '--criteria and --tier do not go together; write tier = "..." in the criteria file'
@@ -47,7 +56,7 @@ def criteria_of(criteria: str | None, tier: str | None, family_size: int | None 
     if tier is not None:
         found = tier_named(tier)
     elif criteria is not None:
-        found = read_criteria(criteria)
+        found, folder = read_criteria(criteria), Path(criteria).parent
     else:
         from usi.cli.settings import find_workspace
 
@@ -59,9 +68,20 @@ def criteria_of(criteria: str | None, tier: str | None, family_size: int | None 
             )
         file = workspace.file.name if workspace.file else None
         found = resolve(workspace.settings.gate, file=f"{file} [gate]")
+        folder = workspace.root
     if family_size is not None:
         found = found.model_copy(update={"family_size": family_size})
-    return found
+    return in_ci(found), folder
+
+
+def in_ci(criteria: Criteria) -> Criteria:
+    """Criteria that ask for verified numbers where this is continuous integration.
+
+    Runners set the environment variable ``CI``; what the criteria say themselves stays.
+    """
+    if criteria.require_verified is None and os.environ.get("CI", "") not in ("", "0", "false"):
+        return criteria.model_copy(update={"require_verified": True})
+    return criteria
 
 
 @dataclass(frozen=True)
@@ -88,9 +108,17 @@ class Decision:
         """Columns whose values the criteria have minimums for."""
         return () if self.criteria is None else tuple(g.by for g in self.criteria.subgroup)
 
-    def verdict(self, card: Scorecard) -> Verdict | None:
-        """Gate the scorecard that was made just now."""
-        return None if self.criteria is None else gate_fresh(card, self.criteria)
+    def verdict(
+        self,
+        card: Scorecard,
+        scored: str,
+        as_of: str | None = None,
+        doubts: Sequence[Reason] = (),
+    ) -> Verdict | None:
+        """Gate the scorecard that was made just now, on the day `scored`."""
+        if self.criteria is None:
+            return None
+        return gate_fresh(card, self.criteria, scored, as_of, doubts)
 
     def show_card(self, show: str) -> str:
         """Keep the scorecard off a stdout that holds the verdict as JSON."""
@@ -129,95 +157,117 @@ def after_scoring(gate: str | None, outputs: Sequence[Path], *, force: bool) -> 
     from usi.decisions.criteria import load_criteria
     from usi.report import files
 
-    rules = load_criteria(gate)
+    rules = in_ci(load_criteria(gate))
+    if rules.regression.asked:
+        raise UsageError(
+            f"{gate} names a version that was accepted before, and a comparison needs the "
+            "scorecard as a file: score first, then usi gate"
+        )
     inputs = [Path(gate)] if Path(gate).is_file() else []
     files.claim(own, known=FORMS, force=force, inputs=inputs)
     return Decision(rules, tuple(path for path in outputs if path not in own), own, force)
 
 
-def with_day(decision: Decision, card: Scorecard, as_of: str | None) -> Verdict | None:
-    """Gate a scorecard of this very run on a day that expiry counts to."""
-    if decision.criteria is None:
-        return None
-    return gate_fresh(card, decision.criteria, as_of)
-
-
-def gate_fresh(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
+def gate_fresh(
+    card: Scorecard,
+    criteria: Criteria,
+    scored: str,
+    as_of: str | None = None,
+    doubts: Sequence[Reason] = (),
+) -> Verdict:
     """Gate a scorecard that was made in this very run.
 
     Its age is nothing, so `max_age_days` is not asked; but the verdict names it with the other
     criteria, since it says when an admission ends.
+
+    Parameters
+    ----------
+    scored
+        Day of scoring, from the run record: ``YYYY-MM-DD``, or a moment that begins so.
+    as_of
+        Day of the decision; one before the scoring is refused.
+    doubts
+        What could not be checked.
     """
+    from usi.decisions.expiry import end_of
     from usi.decisions.rules import rules_of
 
     own = rules_of(card).criteria(card, criteria)
+    expires, ends = end_of(own.max_age_days, scored, card.human.expires)
     whole = {
         "criteria": own.model_dump(mode="json"),
         "criteria_label": own.label,
         "criteria_fingerprint": own.fingerprint,
+        "expires": expires,
+        "ends": ends,
     }
-    return gate_now(card, criteria, as_of).model_copy(update=whole)
+    return gate_now(card, criteria, as_of, scored, doubts).model_copy(update=whole)
 
 
-def gate_now(card: Scorecard, criteria: Criteria, as_of: str | None = None) -> Verdict:
+def gate_now(
+    card: Scorecard,
+    criteria: Criteria,
+    as_of: str | None = None,
+    scored: str | None = None,
+    doubts: Sequence[Reason] = (),
+) -> Verdict:
     """Gate a scorecard whatever its age: `max_age_days` is neither asked nor named."""
     from usi.decisions.decide import gate_scorecard
 
-    return gate_scorecard(card, criteria.model_copy(update={"max_age_days": None}), as_of)
+    ageless = criteria.model_copy(update={"max_age_days": None})
+    return gate_scorecard(card, ageless, as_of, scored_on=scored, doubts=doubts)
 
 
-def gate_file(
-    scorecard: str,
-    *,
-    criteria: str | None,
-    tier: str | None,
-    simulator: str | None,
-    family_size: int | None,
-    as_of: str | None,
-    baseline: Path | None,
-    anchor: Path | None,
-    margins: tuple[float, float],
-    outputs: Sequence[Path],
-    force: bool,
-    trust_edited: bool = False,
-) -> Verdict:
+def gate_file(scorecard: str, own: GateOptions, *, outputs: Sequence[Path], force: bool) -> Verdict:
     """Read a scorecard file and decide; outputs are checked before anything is read."""
-    from usi.decisions.admission import scored_on
     from usi.decisions.decide import gate_scorecard
+    from usi.decisions.evidence import read_evidence
+    from usi.decisions.expiry import scored_on
+    from usi.decisions.regression import named_versions, version_checks
     from usi.report import files
-    from usi.scoring.scorecard import Scorecard
 
-    named = [p for p in (baseline, anchor) if p is not None]
-    inputs = [Path(p) for p in (scorecard, criteria) if p not in (None, "-")] + named
+    given = [p for p in (own.baseline, own.anchor) if p is not None]
+    inputs = [Path(p) for p in (scorecard, own.criteria) if p not in (None, "-")] + given
     files.claim(outputs, known=FORMS, force=force, inputs=inputs)
-    rules = criteria_of(criteria, tier, family_size)
-    card = Scorecard.read(
-        "/dev/stdin" if scorecard == "-" else scorecard, trust_edited=trust_edited
+    rules, folder = criteria_and_folder(own.criteria, own.tier, own.family_size)
+    rules, versions = named_versions(
+        rules,
+        folder=folder,
+        baseline=own.baseline,
+        anchor=own.anchor,
+        margin=own.margin,
+        component_margin=own.component_margin,
     )
-    day = None if scorecard == "-" else scored_on(scorecard)
-    if baseline is None and anchor is None:
-        return gate_scorecard(
-            card, rules, as_of, scored_on=day, simulator=simulator, more=_identity(card, simulator)
-        )
-    if scorecard == "-":
+    if versions and scorecard == "-":
         raise UsageError(
             "--baseline and --anchor need the scorecard as a file, with its sums beside"
         )
-    from usi.decisions.regression import version_checks
-
-    more, notes = version_checks(
-        scorecard,
-        card,
-        simulator,
-        baseline=baseline,
-        anchor=anchor,
-        index_margin=margins[0],
-        component_margin=margins[1],
-        as_of=as_of,
-        trust_edited=trust_edited,
-    )
+    wanted = None if own.simulator is None else (own.simulator,)
+    found = read_evidence(scorecard, simulators=wanted, trust_edited=own.trust_edited)
+    card = found.card
+    day = None if scorecard == "-" else scored_on(scorecard)
+    more = _identity(card, own.simulator)
+    notes: list[Reason] = []
+    if versions:
+        checks, notes = version_checks(
+            scorecard,
+            card,
+            own.simulator,
+            versions,
+            rules.regression,
+            as_of=own.as_of,
+            trust_edited=own.trust_edited,
+        )
+        more += checks
     return gate_scorecard(
-        card, rules, as_of, scored_on=day, simulator=simulator, more=more, notes=notes
+        card,
+        rules,
+        own.as_of,
+        scored_on=day,
+        simulator=own.simulator,
+        more=more,
+        notes=notes,
+        doubts=found.doubts,
     )
 
 
@@ -293,20 +343,7 @@ def command(
     Example: usi gate card.json --tier B -o verdict.json -o verdict.junit.xml -o verdict.md
     """
 
-    verdict = gate_file(
-        scorecard,
-        criteria=own.criteria,
-        tier=own.tier,
-        simulator=own.simulator,
-        family_size=own.family_size,
-        as_of=own.as_of,
-        baseline=own.baseline,
-        anchor=own.anchor,
-        margins=(own.margin, own.component_margin),
-        outputs=delivery.output,
-        force=delivery.force,
-        trust_edited=own.trust_edited,
-    )
+    verdict = gate_file(scorecard, own, outputs=delivery.output, force=delivery.force)
     deliver(
         verdict,
         outputs=delivery.output,

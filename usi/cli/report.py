@@ -47,7 +47,6 @@ def command(
     from usi.report import files
     from usi.report.figures.model import FORMS as FIGURE_FORMS
     from usi.report.report_data import read_beside
-    from usi.scoring.scorecard import Scorecard
 
     if not delivery.output and own.figures is None:
         raise UsageError("name an output: -o report.html (see: usi report --help)")
@@ -55,8 +54,7 @@ def command(
         raise UsageError(f"--figure-form is {own.figure_form!r}; it must be svg or png")
     inputs = [path for path in (scorecard, own.verdict) if path is not None]
     forms = files.claim(delivery.output, known=FORMS, force=delivery.force, inputs=inputs)
-    card = Scorecard.read(scorecard, trust_edited=own.trust_edited)
-    found = _verdict(card, own.verdict, own.gate)
+    card, found = _card_and_verdict(scorecard, own)
     beside = read_beside(scorecard, card, examples=own.examples)
     if own.simulator is not None and own.simulator not in [s.name for s in card.simulators]:
         from usi.errors import unknown_name
@@ -74,24 +72,32 @@ def command(
         note(f"written: {path}", quiet=delivery.quiet)
 
 
-def _verdict(card: Scorecard, path: Path | None, gate: str | None) -> Verdict | None:
-    if path is not None and gate is not None:
+def _card_and_verdict(scorecard: Path, own: ReportOptions) -> tuple[Scorecard, Verdict | None]:
+    """The scorecard, and the verdict that is asked for; both checked where there is one."""
+    from usi.decisions.evidence import read_evidence
+    from usi.scoring.scorecard import Scorecard
+
+    if own.verdict is not None and own.gate is not None:
         raise UsageError("--verdict and --gate do not go together")
-    if gate is not None:
+    if own.verdict is None and own.gate is None:
+        return Scorecard.read(scorecard, trust_edited=own.trust_edited), None
+    evidence = read_evidence(scorecard, trust_edited=own.trust_edited)
+    card = evidence.card
+    if own.gate is not None:
         from usi.cli.gate import gate_now
         from usi.decisions.criteria import load_criteria
 
-        return gate_now(card, load_criteria(gate))
-    if path is None:
-        return None
+        return card, gate_now(card, load_criteria(own.gate), doubts=evidence.doubts)
+    from usi.decisions.derive import check_verdict, is_on
     from usi.decisions.verdict import Verdict
     from usi.errors import InputError
 
-    found = Verdict.read(path)
-    names = {part.name for part in card.simulators}
-    if found.signature != card.signature or not {p.name for p in found.simulators} <= names:
-        raise InputError("this verdict is on another scorecard", file=str(path))
-    return found
+    found = Verdict.read(Path(own.verdict or ""))
+    if not is_on(found, card):
+        raise InputError("this verdict is on another scorecard", file=str(own.verdict))
+    unsure = check_verdict(found, card, scorecard, file=str(own.verdict))
+    doubts = tuple(dict.fromkeys((*found.unverified, *evidence.doubts, *unsure)))
+    return card, found.model_copy(update={"unverified": doubts})
 
 
 def _text(

@@ -432,7 +432,7 @@ def command(
     )
     try:
         done = scored(request, quiet=delivery.quiet)
-        verdict = decision.verdict(done.card)
+        verdict = decision.verdict(done.card, done.started)
         done = replace(done, verdict=verdict)
         deliver(done, request, show=decision.show_card(delivery.print), quiet=delivery.quiet)
     except NotScorable as error:

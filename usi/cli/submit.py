@@ -14,16 +14,18 @@ import typer
 
 from usi._version import __version__
 from usi.cli.flags import flags, without
-from usi.errors import InputError, UsageError, unknown_name
-from usi.options import Delivery, SubmitOptions
+from usi.errors import InputError, InputErrors, UsageError, unknown_name
+from usi.options import Delivery, ScoreChoices, SubmitOptions
+from usi.provenance.digest import with_digest
 
 if TYPE_CHECKING:
     from usi.cli.score import Scored
     from usi.corpora.candidate import Candidate
     from usi.decisions.verdict import Verdict
+    from usi.reasons import Reason
 
 
-RECORD_VERSION = "1"
+RECORD_VERSION = "2"
 
 
 def submitted(
@@ -38,12 +40,19 @@ def submitted(
     quiet: bool,
 ) -> None:
     """Score, gate, write the record, and end with the verdict's exit code."""
-    from usi.cli.gate import after_scoring, with_day
+    from usi.cli.gate import after_scoring
     from usi.cli.score import Request, deliver, scored
-    from usi.provenance.record import sha256_file
+    from usi.decisions.checks import parse_date
+    from usi.provenance.record import now, sha256_file
     from usi.report import files
 
     candidate = checked(name)
+    today = now()[:10]
+    if as_of is not None and parse_date(as_of, "--as-of").isoformat() < today:
+        raise UsageError(
+            f"--as-of {as_of} lies before the day of scoring, which is today ({today}): an "
+            "admission can't be dated back"
+        )
     stem = candidate.name.replace("/", "_")
     card_path, verdict_path = reports / f"{stem}.json", reports / f"{stem}.verdict.json"
     record_path = reports / f"{stem}.admission.json"
@@ -57,12 +66,13 @@ def submitted(
         outputs=decision.scorecards,
         force=force,
     )
+    doubts = intact(human, as_of)
     done = scored(request, quiet=quiet)
-    verdict = with_day(decision, done.card, as_of)
+    verdict = decision.verdict(done.card, done.started, as_of, doubts)
     if verdict is None:
         raise UsageError("a submission needs criteria: --gate A, B, C or a file")
     deliver(replace(done, verdict=verdict), request, show="none", quiet=quiet)
-    record = admission(candidate, done, verdict, as_of, sha256_file(card_path))
+    record = admission(candidate, done, verdict, card_path, sha256_file(card_path))
     files.write_all({record_path: files.text(record)})
     decision.deliver(verdict, show=show, quiet=quiet, exit_zero=False)
 
@@ -92,10 +102,39 @@ def checked(name: str) -> Candidate:
     return found
 
 
+def intact(human: str | None, as_of: str | None) -> tuple[Reason, ...]:
+    """Refuse people whose corpus is not what its manifest says; say where there is none.
+
+    Raises
+    ------
+    InputErrors
+        With everything that ``usi corpus verify`` calls wrong.
+    """
+    from usi.cli.settings import find_workspace
+    from usi.curation.verify import verify
+    from usi.decisions.admission import corpus_home
+    from usi.reasons import CORPUS_WITHOUT_MANIFEST
+
+    name = human
+    if name is None:
+        name = find_workspace().values(ScoreChoices, "score").get("human")
+    if name is None:
+        return ()  # scoring says what to name
+    home = corpus_home(name)
+    if home is None:
+        return (CORPUS_WITHOUT_MANIFEST(),)
+    wrong = [one for one in verify(home, as_of=as_of) if one.state == "wrong"]
+    if wrong:
+        raise InputErrors(
+            [InputError(f"{one.what}: {one.detail}", file=str(home)) for one in wrong]
+        )
+    return ()
+
+
 def admission(
-    candidate: Candidate, done: Scored, verdict: Verdict, as_of: str | None, card_sha256: str
+    candidate: Candidate, done: Scored, verdict: Verdict, scorecard: Path, card_sha256: str
 ) -> str:
-    """The admission record as JSON: who was admitted (or not), on what evidence."""
+    """The admission record as JSON: who was admitted (or not), on what evidence, until when."""
     card = done.card
     human = card.human
     data = {
@@ -104,6 +143,8 @@ def admission(
         "name": candidate.name,
         "verdict": verdict.verdict,
         "admitted": verdict.verdict == "PASS",
+        "scored": verdict.scored,
+        "expires": verdict.expires,
         "identity": dict(candidate.identity),
         "identity_sha256": candidate.fingerprint,
         "licence": candidate.licence,
@@ -112,6 +153,7 @@ def admission(
         "decided_by": list(verdict.decided_by),
         "reasons": [asdict(reason) for reason in verdict.reasons],
         "signature": card.simulators[0].signature or card.signature,
+        "scorecard": scorecard.name,
         "scorecard_sha256": card_sha256,
         "tasks_sha256": card.tasks_sha256,
         "inputs": [
@@ -119,6 +161,7 @@ def admission(
             for f in done.result.files
         ],
         "reference": {
+            "corpus": done.human,
             "name": human.name,
             "licence": human.licence,
             "terms": human.terms,
@@ -127,10 +170,14 @@ def admission(
             "expires": human.expires,
         },
         "synthetic": card.synthetic,
-        "as_of": as_of,
-        "expires_when": "the identity in simulators/ changes, or the reference expires",
+        "as_of": verdict.as_of,
+        "expires_when": (
+            "on the day that expires says, and at once when the simulator, the corpus, the "
+            "profile or the major version of usi changes"
+        ),
+        "decision": verdict.to_dict(),
     }
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(with_digest(data), indent=2, ensure_ascii=False) + "\n"
 
 
 @flags

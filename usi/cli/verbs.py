@@ -66,6 +66,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("report", "A scorecard as a page, Markdown, figures, a badge.", MEASURE),
     Verb("explain", "Read a signature back in plain words.", MEASURE),
     Verb("submit", "Score and gate a recorded candidate; write its admission record.", DECIDE),
+    Verb("admission", "Check an admission record and everything that it rests on.", DECIDE),
     Verb("gate", "Block or admit a simulator: PASS, FAIL or INCONCLUSIVE.", DECIDE),
     Verb("compare", "What changed between two scorecards: better, worse, or noise.", DECIDE),
     Verb("rank", "Which simulators can be told apart, with rank intervals.", DECIDE),

@@ -93,6 +93,7 @@ from usi.reasons import (
     NOT_SURELY_LEAST,
     NOT_SURELY_WITHIN,
     NOT_TOLD_FROM,
+    NUMBERS_VERIFIED,
     OTHER_STATUS,
     REACHES,
     READS_ALOUD,
@@ -403,9 +404,30 @@ def parse_date(text: str, option: str) -> date:
         raise UsageError(f"{option} {text!r} is not a date; write it as 2026-01-31") from None
 
 
+def check_verified(criteria: Criteria, doubts: Sequence[Reason]) -> list[Check]:
+    """Whether the numbers were held to the per-task sums, where the criteria ask for it."""
+    if not criteria.require_verified:
+        return []
+    return [
+        Check(
+            id="require_verified",
+            rule="numbers that follow from the per-task sums beside the scorecard",
+            state="inconclusive" if doubts else "pass",
+            found=doubts[0] if doubts else NUMBERS_VERIFIED(),
+            overrides=True,
+        )
+    ]
+
+
 def check_age(criteria: Criteria, *, as_of: str | None, scored_on: str | None) -> list[Check]:
     """Age of the scorecard on the day `as_of`; no clock is asked."""
     limit = criteria.max_age_days
+    if (
+        as_of is not None
+        and scored_on is not None
+        and parse_date(as_of, "--as-of") < parse_date(scored_on[:10], "scoring date")
+    ):
+        raise UsageError(f"--as-of {as_of} lies before the day of scoring ({scored_on[:10]})")
     if limit is None:
         return []
     if as_of is None:
@@ -426,8 +448,6 @@ def check_age(criteria: Criteria, *, as_of: str | None, scored_on: str | None) -
             )
         ]
     age = (today - parse_date(scored_on[:10], "scoring date")).days
-    if age < 0:
-        raise UsageError(f"--as-of {today} lies before the day of scoring ({scored_on[:10]})")
     return [
         Check(
             id="max_age_days",

@@ -34,6 +34,7 @@ Points = Annotated[float, Field(strict=True, ge=0, le=100)]
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Ratio = Annotated[float, Field(strict=True, ge=0)]
 Count = Annotated[int, Field(strict=True, ge=1)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Part(BaseModel):
@@ -110,6 +111,33 @@ class Require(_Part):
     ] = ()
 
 
+class Regression(_Part):
+    """The regression gate: versions accepted before, and the largest drop allowed in points.
+
+    Attributes
+    ----------
+    baseline, anchor
+        Scorecards of the versions accepted last and first; paths are from the criteria file.
+    baseline_sha256, anchor_sha256
+        Hash of those files. What the criteria file says is held to; else it is filled in when the
+        gate reads the file.
+    margin, component_margin
+        Largest drop of USI-R and of a component.
+    """
+
+    baseline: str | None = None
+    baseline_sha256: Sha256 | None = None
+    anchor: str | None = None
+    anchor_sha256: Sha256 | None = None
+    margin: Points = 5.0
+    component_margin: Points = 10.0
+
+    @property
+    def asked(self) -> bool:
+        """Whether a version accepted before is named."""
+        return self.baseline is not None or self.anchor is not None
+
+
 class Criteria(_Part):
     """Resolved criteria: every number that the verdict rests on.
 
@@ -147,6 +175,11 @@ class Criteria(_Part):
         Whether people whose corpus is for research alone may decide.
     max_age_days
         Older scorecards decide nothing (counted to the day given as ``--as-of``).
+    require_verified
+        Whether a decision without the per-task sums beside the scorecard is INCONCLUSIVE. Not
+        said: yes in continuous integration (the environment variable ``CI`` is set), else no.
+    regression
+        The version that was accepted before, and by how much a new one may lie below it.
     """
 
     tier: Literal["A", "B", "C"] | None = None
@@ -167,6 +200,8 @@ class Criteria(_Part):
     tracking: Tracking = Tracking()
     subgroup: tuple[Subgroup, ...] = ()
     require: Require = Require()
+    require_verified: Annotated[bool, Field(strict=True)] | None = None
+    regression: Regression = Regression()
 
     @field_validator("profile")
     @classmethod
@@ -196,6 +231,12 @@ class Criteria(_Part):
             del asked["allow_research_only"]
         if self.tracking == Tracking():
             del asked["tracking"]
+        if self.require_verified is None:
+            del asked["require_verified"]
+        del asked["regression"]
+        if self.regression.asked:  # where a file lies says nothing, what is in it does
+            told = self.regression.model_dump(mode="json", exclude={"baseline", "anchor"})
+            asked["regression"] = told
         text = json.dumps(asked, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -260,6 +301,11 @@ def _levels(criteria: Criteria) -> dict[str, float]:
     levels["family_size"] = criteria.family_size
     if not criteria.allow_research_only:
         levels["allow_research_only"] = 1.0
+    if criteria.require_verified:
+        levels["require_verified"] = 1.0
+    if criteria.regression.asked:
+        levels["regression.margin"] = -criteria.regression.margin
+        levels["regression.component_margin"] = -criteria.regression.component_margin
     levels.update({f"require.{name}": 1.0 for name in criteria.require.components})
     for part in criteria.subgroup:
         levels.update({f"subgroup.{part.by}.{k}": v for k, v in part.minimum.items()})
@@ -399,6 +445,7 @@ def _unknown_keys(data: Mapping[str, Any], file: str | None) -> list[InputError]
         ("survey", SurveyKey),
         ("tracking", Tracking),
         ("require", Require),
+        ("regression", Regression),
     ):
         check(data.get(key), model, f"{key}.")
     groups = data.get("subgroup")

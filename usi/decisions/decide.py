@@ -28,12 +28,15 @@ from usi.decisions.checks import (
     check_tracking,
     check_tripwires,
     check_user_errors,
+    check_verified,
 )
 from usi.decisions.criteria import Criteria
+from usi.decisions.expiry import end_of
 from usi.decisions.rules import TITLES, is_unpaired, rules_of
 from usi.decisions.verdict import Check, Need, Outcome, SimulatorVerdict, Verdict, exit_code, worst
 from usi.errors import UsageError, unknown_name
 from usi.estimate import Estimate, with_bounds
+from usi.provenance.digest import digest_of
 from usi.reasons import (
     CARD_EDITED,
     DECIDES_NOTHING,
@@ -58,6 +61,7 @@ def decide(
     as_of: str | None = None,
     scored_on: str | None = None,
     more: Sequence[Check] = (),
+    doubts: Sequence[Reason] = (),
 ) -> SimulatorVerdict:
     """Decide on one simulator of a scorecard.
 
@@ -71,6 +75,8 @@ def decide(
         Dates (``YYYY-MM-DD``) for `max_age_days`.
     more
         Checks from elsewhere (the regression gate) that decide along with these.
+    doubts
+        What kept the scorecard from being checked.
 
     Raises
     ------
@@ -81,6 +87,7 @@ def decide(
     require_bounds(card, simulator, criteria)
     checks = [
         *check_design(card, simulator, criteria),
+        *check_verified(criteria, doubts),
         *check_age(criteria, as_of=as_of, scored_on=scored_on),
         *check_corpus(card, criteria, as_of=as_of),
         *check_left_out(card, simulator, criteria),
@@ -124,6 +131,8 @@ def combine(checks: Sequence[Check]) -> Outcome:
     return "INCONCLUSIVE" if "inconclusive" in states else "PASS"
 
 
+_VERSIONS = ("baseline.", "anchor.")
+"""What ids of checks of the regression gate begin with."""
 TASK_MIX = "task_mix"
 """Check that says why a distance decides nothing in an unpaired design."""
 _NOT_BEHAVIOUR = ("outcome", "success_gap", "user_errors", "copies", "self_copies", "run_copies")
@@ -257,6 +266,7 @@ def gate_scorecard(
     simulator: str | None = None,
     more: Sequence[Check] = (),
     notes: Sequence[Reason] = (),
+    doubts: Sequence[Reason] = (),
 ) -> Verdict:
     """Decide on the simulators of a scorecard.
 
@@ -273,6 +283,8 @@ def gate_scorecard(
     more, notes
         Checks of the regression gate that decide along with these (one simulator then), and
         what is to be told with the verdict.
+    doubts
+        What kept the scorecard from being checked, from `usi.decisions.evidence.read_evidence`.
 
     Returns
     -------
@@ -290,15 +302,29 @@ def gate_scorecard(
         raise unknown_name("simulator", simulator, [part.name for part in card.simulators])
     if not chosen and not refused:
         raise UsageError("the scorecard holds no simulator, so there is nothing to gate")
+    if criteria.regression.asked and not any(c.id.startswith(_VERSIONS) for c in more):
+        raise UsageError(
+            "the criteria name a version that was accepted before, and a comparison needs the "
+            "scorecards as files: usi gate CARD --criteria FILE"
+        )
     criteria = rules_of(card).criteria(card, criteria)
     parts = [
-        decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more) for part in chosen
+        decide(card, part, criteria, as_of=as_of, scored_on=scored_on, more=more, doubts=doubts)
+        for part in chosen
     ]
     parts += [not_scored(card, part) for part in refused]
     warnings = [*notes, *(why for why in card.warnings if why.is_a(CARD_EDITED))]
     if len(parts) > 1 and criteria.family_size < len(parts):
         warnings.append(SEVERAL_CANDIDATES(candidates=len(parts)))
-    return assemble(parts, criteria, card, as_of=as_of, warnings=warnings)
+    return assemble(
+        parts,
+        criteria,
+        card,
+        as_of=as_of,
+        scored_on=scored_on,
+        warnings=warnings,
+        doubts=doubts,
+    )
 
 
 def not_scored(card: Scorecard, refused: Refused) -> SimulatorVerdict:
@@ -324,10 +350,13 @@ def assemble(
     card: Scorecard,
     *,
     as_of: str | None,
+    scored_on: str | None,
     warnings: Sequence[Reason],
+    doubts: Sequence[Reason],
 ) -> Verdict:
     """Put verdicts on single simulators together: the worst counts."""
     outcome = worst([part.verdict for part in parts])
+    expires, ends = end_of(criteria.max_age_days, scored_on, card.human.expires)
     code, note = exit_code(outcome, criteria.on_inconclusive)
     deciding = [part for part in parts if part.verdict == outcome]
     single = len(parts) == 1
@@ -355,7 +384,12 @@ def assemble(
         criteria_fingerprint=criteria.fingerprint,
         profile=card.profile,
         signature=card.signature,
+        scorecard_digest=digest_of(card.model_dump(mode="json")),
         as_of=as_of,
+        scored=None if scored_on is None else scored_on[:10],
+        expires=expires,
+        ends=ends,
+        unverified=tuple(doubts),
         synthetic=card.synthetic,
         warnings=tuple(warnings),
         simulators=tuple(parts),

@@ -28,13 +28,16 @@ from typing import Literal
 
 import numpy as np
 
-from usi.decisions.admission import scored_on
 from usi.decisions.bounds import ALPHA, quantile
 from usi.decisions.checks import parse_date
+from usi.decisions.criteria import Criteria, Regression
+from usi.decisions.expiry import scored_on
 from usi.decisions.simulator_terms import SimulatorTerms, load_terms, require_comparable
 from usi.decisions.verdict import Check, State
-from usi.errors import UsageError
+from usi.errors import InputError, UsageError
+from usi.provenance.record import sha256_file
 from usi.reasons import (
+    CARD_EDITED,
     NO_ANCHOR,
     SMALLEST_MARGIN,
     VERSION_AGE_UNKNOWN,
@@ -232,10 +235,15 @@ _STANDS: dict[ChangeState, tuple[State, Code]] = {
 """Which way a change decides, and what is said of it."""
 
 
+def _same(found: Mapping[str, Change]) -> bool:
+    """Whether two versions are the same sessions: no term differs, in no replicate."""
+    return all(change.noise == 0 and change.distance == 0 for change in found.values())
+
+
 def smallest_margins(new: SimulatorTerms, old: SimulatorTerms, word: str) -> Reason:
     """The smallest margins that this design can certify against the version that `word` names."""
     found = changes(old.terms, new.terms)
-    if all(change.noise == 0 and change.distance == 0 for change in found.values()):
+    if _same(found):
         return VERSION_SAME(word=word)
     parts = [
         f"{'USI-R' if name == 'index' else name} {change.smallest_margin:.1f}"
@@ -252,7 +260,7 @@ def regression_checks(
     index_margin: float = INDEX_MARGIN,
     component_margin: float = COMPONENT_MARGIN,
 ) -> list[Check]:
-    """One check for the index and each component.
+    """One check for the index and each component; one that is open for the very same sessions.
 
     Parameters
     ----------
@@ -272,6 +280,16 @@ def regression_checks(
         raise UsageError("the regression gate needs a paired design: the same tasks on all sides")
     require_comparable(old, new, runs=True)
     found = changes(old.terms, new.terms)
+    if _same(found):
+        return [
+            Check(
+                id=f"{word}.identical",
+                rule=f"other sessions than those of the {word}",
+                state="inconclusive",
+                found=VERSION_SAME(word=word),
+                overrides=True,
+            )
+        ]
     margins = margins_for(found, index_margin, component_margin)
     return [_check(name, found[name], margins[name], word) for name in found]
 
@@ -299,38 +317,109 @@ def _check(name: str, change: Change, margin: float, word: str) -> Check:
     )
 
 
+def named_versions(
+    criteria: Criteria,
+    *,
+    folder: Path,
+    baseline: str | Path | None = None,
+    anchor: str | Path | None = None,
+    margin: float | None = None,
+    component_margin: float | None = None,
+) -> tuple[Criteria, dict[str, Path]]:
+    """Criteria with everything that the regression gate rests on, and the files that it reads.
+
+    Parameters
+    ----------
+    criteria
+        Resolved criteria.
+    folder
+        Where paths of the criteria start.
+    baseline, anchor, margin, component_margin
+        What is said beside the criteria, and goes before them.
+
+    Returns
+    -------
+    criteria
+        With file names and hashes, which are part of the fingerprint.
+    dict
+        ``"baseline"`` and ``"anchor"`` to their files, where they are named.
+
+    Raises
+    ------
+    InputError
+        Where a file is not there, or is another one than the criteria say by its hash.
+    """
+    own = criteria.regression
+    change: dict[str, str | float] = {}
+    if margin is not None:
+        change["margin"] = margin
+    if component_margin is not None:
+        change["component_margin"] = component_margin
+    files: dict[str, Path] = {}
+    for word, given in (("baseline", baseline), ("anchor", anchor)):
+        said = getattr(own, word)
+        if given is None and said is None:
+            continue
+        path = Path(given) if given is not None else folder / said
+        digest, wanted = sha256_file(path), getattr(own, f"{word}_sha256")
+        if wanted not in (None, digest):
+            raise InputError(
+                f"this is not the {word} that the criteria name: its SHA-256 is {digest}",
+                file=str(path),
+                field=f"regression.{word}_sha256",
+            )
+        files[word] = path
+        change |= {word: path.name, f"{word}_sha256": digest}
+    if not change:
+        return criteria, files
+    return criteria.model_copy(update={"regression": own.model_copy(update=change)}), files
+
+
 def version_checks(
     scorecard: str | Path,
     card: Scorecard,
     simulator: str | None,
+    files: Mapping[str, Path],
+    regression: Regression,
     *,
-    baseline: str | Path | None,
-    anchor: str | Path | None,
-    index_margin: float,
-    component_margin: float,
     as_of: str | None = None,
     trust_edited: bool = False,
 ) -> tuple[list[Check], list[Reason]]:
-    """Checks against baseline and anchor, and notes on the age of both."""
+    """Checks against baseline and anchor, and notes on the age of both.
+
+    Parameters
+    ----------
+    scorecard, card, simulator
+        The new version.
+    files, regression
+        From `named_versions`.
+    as_of
+        Day that the age of a version counts to.
+    trust_edited
+        Take scorecards that were changed after scoring.
+    """
     checks: list[Check] = []
     notes: list[Reason] = []
     new = load_terms(scorecard, simulator, card=card)
-    for word, path in (("baseline", baseline), ("anchor", anchor)):
-        if path is None:
-            continue
+    for word, path in files.items():
         old_card = Scorecard.read(path, trust_edited=trust_edited)
         names = [part.name for part in old_card.simulators]
         same = new.simulator.name if new.simulator.name in names else None
         old = load_terms(path, same, card=old_card)
         checks += regression_checks(
-            new, old, word=word, index_margin=index_margin, component_margin=component_margin
+            new,
+            old,
+            word=word,
+            index_margin=regression.margin,
+            component_margin=regression.component_margin,
         )
         notes += [
             VERSION_DIFFERS(word=word, difference=line)
             for line in require_comparable(old, new, runs=True)
         ]
         notes += [_age(word, path, as_of), smallest_margins(new, old, word)]
-    if anchor is None:
+        notes += [why for why in old_card.warnings if why.is_a(CARD_EDITED)]
+    if files and "anchor" not in files:
         notes.append(NO_ANCHOR())
     return checks, notes
 

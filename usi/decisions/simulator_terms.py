@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from usi.decisions.sums_check import FromSums, Mismatch, contradictions
 from usi.errors import InputError, UsageError, unknown_name
 from usi.extraction.spec import DIMENSIONS
 from usi.provenance.record import sha256_bytes, sha256_file
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
 
     from usi.scoring.robust.scorable import Selection
     from usi.scoring.robust.sums import SideSums
-    from usi.scoring.robust.terms import Terms
+    from usi.scoring.robust.terms import Contrast, Terms
 
 REPLICATES, SEED = 2000, 7
-_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,20 @@ def read_sidecar(scorecard: str | Path, card: Scorecard) -> pl.DataFrame:
             file=str(scorecard),
         )
     if card.tasks_sha256 is not None and sha256_file(path) != card.tasks_sha256:
-        raise InputError(f"these are not the per-task sums of {scorecard}", file=str(path))
+        raise Mismatch(f"these are not the per-task sums of {scorecard}", file=str(path))
     with reading(str(path)):
-        return pl.read_parquet(path)
+        table = pl.read_parquet(path)
+    if not {"simulator", "side"} <= set(table.columns):
+        raise InputError("these are no per-task sums of usi", file=str(path))
+    named = {part.name for part in card.simulators}
+    odd = sorted(set(table["simulator"].drop_nulls()) ^ named)
+    if odd and card.profile.startswith("robust"):
+        raise Mismatch(
+            f"the per-task sums and the scorecard do not hold the same simulators: "
+            f"{', '.join(map(repr, odd))} is in one of the two only",
+            file=str(path),
+        )
+    return table
 
 
 def pick_simulator(card: Scorecard, name: str | None, file: str) -> SimulatorCard:
@@ -131,14 +142,14 @@ def terms_of(
     """Rebuild terms from the table of per-task sums; they must give the scorecard's values."""
     import polars as pl
 
-    from usi.scoring.robust.scorable import POOL, with_pool_specs
+    from usi.scoring.robust.scorable import POOL, STYLE, Selection, with_pool_specs
     from usi.scoring.robust.sums import from_frame
-    from usi.scoring.robust.terms import all_terms, contrast
+    from usi.scoring.robust.terms import all_terms, contrast, feature_terms
 
     own = table.filter(pl.col("simulator") == simulator.name)
     people, runs = (own.filter(pl.col("side") == side) for side in ("human", "simulated"))
     if not people.height or not runs.height:
-        raise InputError(
+        raise Mismatch(
             f"the per-task sums hold nothing of {simulator.name}", file=str(sidecar_path(path))
         )
     paired = simulator.design != "unpaired"
@@ -148,23 +159,48 @@ def terms_of(
         units_h = units_s = sorted(set(units_h) | set(units_s))
     human = from_frame(people, units=units_h, bins=bins)
     sim = from_frame(runs, units=units_s, bins=bins)
-    data = contrast(
-        sim,
-        human,
-        paired=paired,
-        on_simulator=not paired or bool((sim.bin >= 0).any()),
-        replicates=REPLICATES,
-        seed=SEED,
-    )
+    on_simulator = not paired or bool((sim.bin >= 0).any())
+
+    def compared(replicates: int, seed: int) -> Contrast:
+        return contrast(
+            sim,
+            human,
+            paired=paired,
+            on_simulator=on_simulator,
+            replicates=replicates,
+            seed=seed,
+        )
+
+    data = compared(REPLICATES, SEED)
     pools = [POOL + d for d in DIMENSIONS if POOL + d in data.place]  # and not their cells
     specs = with_pool_specs(card.profile.partition("@")[0], pools)
     terms = all_terms(data, specs, _selections(simulator))
+    draws = _draws(card)
+    if draws not in (None, (REPLICATES, SEED)):
+        as_scored = compared(*draws)
+        printed = all_terms(as_scored, specs, _selections(simulator))
+    else:
+        as_scored, printed = data, terms
+    written = tuple(name for name, part in simulator.style.items() if part.score.ok)
+    style = feature_terms(as_scored, specs, {STYLE: Selection(written, 0, None)}) if written else {}
+    odd = list(
+        contradictions(
+            simulator,
+            FromSums(as_scored, printed, style.get(STYLE), human, sim),
+            same_draws=draws is not None,
+        )
+    )
+    if odd:
+        raise Mismatch(
+            f"{simulator.name}: {'; '.join(odd[:3])}: sums and scorecard do not belong together; "
+            "score again",
+            file=str(sidecar_path(path)),
+        )
     terms = {
         name: own_terms
         for name, own_terms in terms.items()
         if name in simulator.components and simulator.components[name].ok
     }
-    _check(simulator, terms, path)
     return SimulatorTerms(path, card, simulator, tuple(units_s), _digest(human), terms)
 
 
@@ -196,15 +232,12 @@ def _digest(side: SideSums) -> str:
     return sha256_bytes(b"|".join([repr(side.units).encode(), *arrays]))
 
 
-def _check(simulator: SimulatorCard, terms: dict[str, Terms], path: str) -> None:
-    for name, own in terms.items():
-        printed = simulator.components[name].value
-        if printed is not None and abs(printed - own.raw) > _TOLERANCE:
-            raise InputError(
-                f"the per-task sums give {name} {own.raw:.4f}, the scorecard says {printed:.4f}: "
-                "they do not belong together; score again",
-                file=str(sidecar_path(path)),
-            )
+def _draws(card: Scorecard) -> tuple[int, int] | None:
+    """Replicates and seed that a scorecard was made with, where it says so."""
+    try:
+        return int(card.settings["replicates"]), int(card.settings["seed"])
+    except (KeyError, ValueError):
+        return None
 
 
 def require_comparable(a: SimulatorTerms, b: SimulatorTerms, *, runs: bool) -> list[str]:

@@ -22,9 +22,10 @@ from usi.decisions.simulator_terms import (
     require_comparable,
     sidecar_path,
 )
+from usi.decisions.sums_check import Mismatch
 from usi.errors import InputError, UsageError, UsiError
 from usi.estimate import Estimate
-from usi.reasons import NOT_ASSESSED
+from usi.reasons import CARD_EDITED, NOT_ASSESSED, SUMS_ABSENT, SUMS_NOT_NAMED, Reason
 from usi.scoring.robust.terms import PARTS
 from usi.scoring.scorecard import COMPONENTS, Component, Scorecard, SimulatorCard
 
@@ -51,6 +52,8 @@ class Entry:
     doubts
         What the index does not show and the scorecard does: no variety, signs of gaming, a test
         that tells the simulator from people.
+    unverified
+        What could not be checked about the scorecard.
     """
 
     file: str
@@ -64,9 +67,14 @@ class Entry:
     identity: dict[str, str]
     admissions: tuple[Admission, ...] = ()
     doubts: tuple[str, ...] = ()
+    unverified: tuple[Reason, ...] = ()
 
 
-def entry_of(found: SimulatorTerms, records: Found, as_of: str | None) -> Entry:
+def entry_of(
+    found: SimulatorTerms,
+    records: Found,
+    as_of: str | None,
+) -> Entry:
     """Collect what stands beside the place of one simulator.
 
     Parameters
@@ -79,6 +87,7 @@ def entry_of(found: SimulatorTerms, records: Found, as_of: str | None) -> Entry:
         Day that expiry counts to; without it nothing is called expired.
     """
     card = found.simulator
+    unsure = _unsure(found.card)
     return Entry(
         file=Path(found.path).name,
         signature=found.signature,
@@ -89,9 +98,16 @@ def entry_of(found: SimulatorTerms, records: Found, as_of: str | None) -> Entry:
         sessions=card.n.sessions,
         runs=card.n.runs,
         identity=dict(card.identity),
-        admissions=admissions(found.path, found.card, card, records, as_of=as_of),
-        doubts=tuple(doubts_of(card)),
+        admissions=admissions(found.path, found.card, card, records, as_of=as_of, doubts=unsure),
+        doubts=(*(f"unverified: {why.text}" for why in unsure), *doubts_of(card)),
+        unverified=unsure,
     )
+
+
+def _unsure(card: Scorecard) -> tuple[Reason, ...]:
+    """What could not be checked about a scorecard whose sums were read."""
+    edited = tuple(why for why in card.warnings if why.is_a(CARD_EDITED))
+    return edited if card.tasks_sha256 is not None else (*edited, SUMS_NOT_NAMED())
 
 
 def doubts_of(card: SimulatorCard) -> list[str]:
@@ -217,6 +233,8 @@ def rank_files(
                 continue
             try:
                 found = load_terms(file, simulator.name, card=card)
+            except Mismatch:
+                raise
             except InputError as error:
                 left_out.append((label, error.message))
                 continue
@@ -300,6 +318,8 @@ class Comparison:
         What a reader must know.
     files, signatures
         Of A and B.
+    unverified
+        What could not be checked about the scorecards.
     """
 
     a: str
@@ -310,6 +330,7 @@ class Comparison:
     notes: tuple[str, ...]
     files: tuple[str, str] = ("", "")
     signatures: tuple[str, str] = ("", "")
+    unverified: tuple[Reason, ...] = ()
 
 
 def compare_files(
@@ -345,7 +366,10 @@ def compare_files(
         odd = first.terms.keys() ^ second.terms.keys()
         if odd:
             notes.append(f"only one of the two assesses: {', '.join(sorted(odd))}")
-        return Comparison(*names, True, synthetic, tuple(rows), tuple(notes), files, signatures)
+        unsure = tuple(dict.fromkeys((*_unsure(card_a), *_unsure(card_b))))
+        return Comparison(
+            *names, True, synthetic, tuple(rows), tuple(notes), files, signatures, unsure
+        )
     _same_definition(card_a, card_b, str(a), str(b))
     if robust:
         notes.append(
@@ -355,7 +379,15 @@ def compare_files(
     else:
         notes.append("this profile has no bounds, so nothing is told from noise")
     rows = _unpaired(one, two)
-    return Comparison(*names, False, synthetic, tuple(rows), tuple(notes), files, signatures)
+    absent = [sidecar_path(p) for p in (a, b) if not sidecar_path(p).is_file()] if robust else []
+    unsure = (*_edited(card_a, card_b), *(SUMS_ABSENT(file=path.name) for path in absent))
+    return Comparison(
+        *names, False, synthetic, tuple(rows), tuple(notes), files, signatures, unsure
+    )
+
+
+def _edited(*cards: Scorecard) -> tuple[Reason, ...]:
+    return tuple(why for card in cards for why in card.warnings if why.is_a(CARD_EDITED))[:1]
 
 
 def _same_definition(a: Scorecard, b: Scorecard, file_a: str, file_b: str) -> None:

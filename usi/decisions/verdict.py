@@ -11,15 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from usi.decisions.criteria import Criteria
 from usi.errors import InputError
+from usi.provenance.digest import DIGEST, is_intact, with_digest
 from usi.reading import held_to, read_json
 from usi.reasons import CHECK_NOT_ASSESSED, COUNTS_AS, SURVEY_NOT_COMPARED, Reason
 from usi.rounding import Number, PValue
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 State = Literal["pass", "fail", "inconclusive", "warning", "not_asked"]
 Outcome = Literal["PASS", "FAIL", "INCONCLUSIVE"]
 EXIT_CODES: dict[str, int] = {"PASS": 0, "FAIL": 1, "INCONCLUSIVE": 3}
@@ -127,24 +128,44 @@ class Verdict(_Part):
     criteria_fingerprint: str
     profile: str
     signature: str
+    scorecard_digest: str = Field(description="digest of the scorecard that was decided on")
     as_of: str | None = None
+    scored: str | None = Field(None, description="day of scoring, where one is known")
+    expires: str | None = Field(None, description="first day on which the verdict counts no more")
+    ends: Reason | None = Field(None, description="what sets that day, or why none is set")
+    unverified: tuple[Reason, ...] = Field(
+        (), description="what kept the scorecard from being checked; empty: it was checked"
+    )
     synthetic: bool = False
     warnings: tuple[Reason, ...] = ()
     simulators: tuple[SimulatorVerdict, ...]
+    digest: str | None = Field(None, description="SHA-256 of the rest of the verdict")
+
+    @model_validator(mode="after")
+    def _without_digest(self) -> Self:
+        """The digest is that of a file: `read` compares it, and it is made anew when written."""
+        self.__dict__[DIGEST] = None
+        self.__pydantic_fields_set__.discard(DIGEST)
+        return self
 
     def __repr__(self) -> str:
         """Say in a few lines what was decided and why."""
         lines = [f"  {visible(reason.text)}" for reason in self.reasons[:MOST_SHOWN]]
         if len(self.reasons) > MOST_SHOWN:
             lines.append(f"  ... and {len(self.reasons) - MOST_SHOWN} more")
-        head = f"<{self.verdict} ({self.criteria_label}), exit code {self.exit_code}"
+        head = f"<{self.headline} ({self.criteria_label}), exit code {self.exit_code}"
         return "\n".join([head, *lines]) + ">"
 
     __str__ = __repr__
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form as plain Python values."""
-        return self.model_dump(mode="json")
+        """The JSON form as plain Python values, with the digest of what it says."""
+        return with_digest(self.model_dump(mode="json"))
+
+    @property
+    def headline(self) -> str:
+        """The verdict, with the word ``unverified`` where the scorecard could not be checked."""
+        return f"{self.verdict} unverified" if self.unverified else self.verdict
 
     def to_json(self) -> str:
         """Deterministic JSON text with a final newline."""
@@ -152,7 +173,8 @@ class Verdict(_Part):
 
     def to_text(self) -> str:
         """A few lines for a terminal; names are shown with control characters escaped."""
-        lines = [f"{self.verdict}  ({self.criteria_label}, {self.criteria_fingerprint})"]
+        lines = [f"{self.headline}  ({self.criteria_label}, {self.criteria_fingerprint})"]
+        lines += [f"  unverified: {visible(reason.text)}" for reason in self.unverified]
         if self.synthetic:
             lines.append("  The data are synthetic: this says nothing about people.")
         for part in self.simulators:
@@ -177,7 +199,8 @@ class Verdict(_Part):
         Raises
         ------
         InputError
-            Where the file is unreadable, no verdict, or of another schema version.
+            Where the file is unreadable, no verdict, of another schema version, or was changed
+            after the gate wrote it.
         """
         data = read_json(path)
         if not isinstance(data, dict) or "schema_version" not in data:
@@ -188,7 +211,15 @@ class Verdict(_Part):
             )
         version = data["schema_version"]
         if version == SCHEMA_VERSION:
-            return held_to(cls, data, str(path), strict=True)
+            found = held_to(cls, data, str(path), strict=True)
+            if not is_intact(data):
+                raise InputError(
+                    "the verdict was changed after the gate wrote it (its digest is not that of "
+                    "its content): decide again with usi gate",
+                    file=str(path),
+                    field=DIGEST,
+                )
+            return found
         raise InputError(
             f"verdict schema {version!r}; this usi reads {SCHEMA_VERSION!r}: make a new one with: "
             "usi gate SCORECARD --tier B -o verdict.json",

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
 from usi.errors import InputError
+from usi.provenance.digest import DIGEST, is_intact, with_digest
 from usi.reading import held_to, read_json
 from usi.secrets import HIDDEN, hidden
 
@@ -63,7 +64,7 @@ def combined_sha256(hashes: Iterable[str]) -> str:
     return sha256_bytes("\n".join(ordered).encode("ascii"))
 
 
-RECORD_VERSION = "2"
+RECORD_VERSION = "3"
 PACKAGES: tuple[str, ...] = (
     "numpy",
     "polars",
@@ -119,8 +120,8 @@ class RunRecord(BaseModel):
     remarks: tuple[str, ...] = ()
 
     def to_json(self) -> str:
-        """JSON text with a final newline."""
-        data: dict[str, Any] = self.model_dump(mode="json")
+        """JSON text with a final newline, with the digest of what it says."""
+        data = with_digest(self.model_dump(mode="json"))
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -236,10 +237,23 @@ def read_record(file: str | Path) -> RunRecord | None:
     Raises
     ------
     InputError
-        Where there is a record that can't be read.
+        Where there is a record that can't be read, or was changed after it was written.
     """
     path = record_path(file)
     if not path.is_file():
         return None
-    record = held_to(RunRecord, read_json(path), str(path), strict=True)
+    data = read_json(path)
+    told = (
+        {key: value for key, value in data.items() if key != DIGEST}
+        if isinstance(data, dict)
+        else data
+    )
+    record = held_to(RunRecord, told, str(path), strict=True)
+    if not is_intact(data):
+        raise InputError(
+            "the run record was changed after it was written (its digest is not that of its "
+            "content): score again",
+            file=str(path),
+            field=DIGEST,
+        )
     return record if sha256_file(file) in {part.sha256 for part in record.outputs} else None

@@ -40,11 +40,12 @@ def badge(card: Scorecard, verdict: Verdict | None, simulator: str | None = None
     """
     prefix = "SYNTHETIC " if card.synthetic else ""
     cards = [s for s in card.simulators if simulator is None or s.name == simulator]
+    unsure = verdict is not None and bool(verdict.unverified)
     verdicts = {} if verdict is None else {part.name: part.verdict for part in verdict.simulators}
     if len(cards) == 1:
         one = cards[0]
         state = verdicts.get(one.name, "")
-        words = [_value(one), state]
+        words = [_value(one), state, "unverified" if state and unsure else ""]
         return Badge(
             prefix + card_text.index_label(one.index), " ".join(w for w in words if w)[:MOST], state
         )
@@ -56,6 +57,7 @@ def badge(card: Scorecard, verdict: Verdict | None, simulator: str | None = None
         for word in ("PASS", "INCONCLUSIVE", "FAIL")
         if (count := sum(verdicts.get(s.name) == word for s in cards))
     ]
+    told += ["unverified"] if unsure else []
     return Badge(prefix + labels[0], ", ".join(told), verdict.verdict if verdict else "")
 
 

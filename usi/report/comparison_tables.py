@@ -33,7 +33,8 @@ def comparison_tables(found: Comparison, *, features: int = 20) -> tuple[Table, 
         Column("difference", "+1", why=True),
         "more than noise?",
     )
-    title = f"{found.a} against {found.b}"
+    title = f"{found.a} against {found.b}" + (" (unverified)" if found.unverified else "")
+    notes = [*(f"unverified: {why.text}" for why in found.unverified), *notes]
     tables = [Table(title, head, _rows(scores), tuple(notes))]
     if rest:
         more = len(rest) - features
@@ -67,7 +68,7 @@ def _admissions(board: Leaderboard) -> tuple[tuple[str, ...], ...]:
     return tuple(
         (
             row.name,
-            record.verdict,
+            f"{record.verdict} unverified" if record.unverified else record.verdict,
             record.criteria,
             record.scored or "-",
             (record.expires or "-") + (" (expired)" if record.expired else ""),

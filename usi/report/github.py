@@ -41,7 +41,8 @@ def workflow_commands(verdict: Verdict) -> str:
     """
     lines = []
     for part in verdict.simulators:
-        title = escape_property(f"usi {part.verdict}: {part.name}")
+        mark = " unverified" if verdict.unverified else ""
+        title = escape_property(f"usi {part.verdict}{mark}: {part.name}")
         reasons = "\n".join(reason.text for reason in part.reasons) or part.verdict
         lines.append(f"::{_COMMAND[part.verdict]} title={title}::{escape_data(reasons)}")
         for check in part.checks:

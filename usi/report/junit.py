@@ -58,6 +58,8 @@ def _suite(verdict: Verdict, part: SimulatorVerdict) -> TestSuite:
         ("criteria_fingerprint", verdict.criteria_fingerprint),
         ("synthetic", str(verdict.synthetic).lower()),
         ("as_of", verdict.as_of or ""),
+        ("expires", verdict.expires or ""),
+        ("unverified", "; ".join(reason.text for reason in verdict.unverified)),
     ):
         if value:
             suite.add_property(name, xml_text(value))

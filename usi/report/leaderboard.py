@@ -63,6 +63,9 @@ def _board(board: Leaderboard, at: int, of: int) -> dict[str, Any]:
                 "row": pointer,
                 "entry": beside,
                 "identity": sorted(entry.identity),
+                "unverified": [
+                    f"{beside}/admissions/{i}/unverified/{j}" for j in range(len(record.unverified))
+                ],
                 "sign": _SIGNS.get(record.verdict, "?"),
             }
             for i, record in enumerate(entry.admissions)
@@ -76,6 +79,9 @@ def _board(board: Leaderboard, at: int, of: int) -> dict[str, Any]:
                 "gap": entry.success_gap is not None,
                 "admissions": records,
                 "passed": [a for a in entry.admissions if a.verdict == "PASS"],
+                "unverified": all(
+                    a.unverified for a in entry.admissions if a.verdict == "PASS" and not a.expired
+                ),
                 "leads": row.group == 1,
                 "doubts": [f"{beside}/doubts/{i}" for i in range(len(entry.doubts))],
             }

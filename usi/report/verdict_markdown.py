@@ -27,7 +27,7 @@ def render(verdict: Verdict) -> str:
     lines = [
         MARKER,
         f"<!-- written by usi {verdict.usi_version} -->",
-        f"# usi: {verdict.verdict}",
+        f"# usi: {verdict.headline}",
         "",
     ]
     lines += [f"> [!{_ALERT[verdict.verdict]}]"]
@@ -42,6 +42,9 @@ def render(verdict: Verdict) -> str:
         ("profile", verdict.profile),
         ("signature", verdict.signature),
         ("as of", verdict.as_of or ""),
+        ("scored", verdict.scored or ""),
+        ("counts no more from", verdict.expires or ""),
+        ("unverified", "; ".join(reason.text for reason in verdict.unverified)),
     ]
     lines += [f"- {name}: {esc(value)}" for name, value in facts if value]
     if verdict.synthetic:

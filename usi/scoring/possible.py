@@ -1,4 +1,4 @@
-"""Whether a scorecard can be: bounds about values, ranges, counts, names; and its own digest.
+"""Whether a scorecard can be: bounds about values, ranges, counts, names.
 
 Types are checked when a file is read (`usi.reading.held_to`, strictly); what stands here are the
 rules between numbers, which no edited or damaged card may break.
@@ -6,15 +6,11 @@ rules between numbers, which no edited or damaged card may break.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from usi.errors import InputError
 
-DIGEST = "digest"
-"""Field of a scorecard that holds the digest of everything else in it."""
 _BEYOND = frozenset(("gaming",))
 """Estimates whose bounds are those of people, so that the value may lie outside."""
 _DIFFERENCES = frozenset(
@@ -40,19 +36,6 @@ _PAIRS = (
     ("copies", "sessions"),
 )
 _WITHOUT_RULES = frozenset(("parameters", "settings", "detail"))
-
-
-def digest_of(data: Mapping[str, Any]) -> str:
-    """SHA-256 of a scorecard's content, whatever the order of keys and the white space.
-
-    Parameters
-    ----------
-    data
-        The JSON form; its own `digest` does not count.
-    """
-    rest = {key: value for key, value in data.items() if key != DIGEST}
-    text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def impossible(data: Mapping[str, Any], file: str) -> list[InputError]:

@@ -18,11 +18,12 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from usi.errors import InputError, InputErrors
 from usi.estimate import Estimate, with_bounds
+from usi.provenance.digest import DIGEST, is_intact, with_digest
 from usi.reading import held_to, read_json
 from usi.reasons import CARD_EDITED, Reason
 from usi.rounding import Number, PValue
 from usi.scoring.episodes import Episodes
-from usi.scoring.possible import DIGEST, digest_of, impossible
+from usi.scoring.possible import impossible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -464,7 +465,7 @@ class Scorecard(_Part):
     def to_dict(self) -> dict[str, Any]:
         """The JSON form as plain Python values, with the digest of what it says."""
         data = self.model_dump(mode="json")
-        return data | {DIGEST: digest_of(data)}
+        return with_digest(data)
 
     def to_json(self) -> str:
         """Deterministic JSON text, two-space indent, with a final newline."""
@@ -572,7 +573,7 @@ class Scorecard(_Part):
         problems = impossible(card.model_dump(mode="json"), str(path))
         if problems:
             raise problems[0] if len(problems) == 1 else InputErrors(problems)
-        if data.get(DIGEST) == digest_of(data):
+        if is_intact(data):
             return card
         if not trust_edited:
             raise InputError(
