@@ -65,10 +65,10 @@ def check_verdict(
     expires, _ = end_of(criteria.max_age_days, verdict.scored, card.human.expires)
     _same(file, "expires", verdict.expires, expires)
     names = [part.name for part in verdict.simulators]
-    if len(names) not in (1, len(card.simulators)):
+    held = len(card.simulators) + len(card.refused)
+    if len(names) not in (1, held):
         raise Mismatch(
-            f"the verdict is on {len(names)} simulators, the scorecard holds "
-            f"{len(card.simulators)}",
+            f"the verdict is on {len(names)} simulators, the scorecard holds {held}",
             file=file,
             field="simulators",
         )
@@ -82,7 +82,7 @@ def check_verdict(
             asked,
             verdict.as_of,
             scored_on=verdict.scored,
-            simulator=names[0] if len(names) == 1 < len(card.simulators) else None,
+            simulator=names[0] if len(names) == 1 < held else None,
             more=more,
             doubts=verdict.unverified,
         )
