@@ -617,12 +617,19 @@ NO_TWO_SAMPLE = Code(
     "rescore",
     "score again without --c2st off",
 )
+NO_PROCESS = Code(
+    "no_process",
+    "this is not on the scorecard: score the logs themselves",
+    "rescore",
+    "score the logs themselves, not session tables",
+)
 NO_NGRAMS = Code(
     "no_ngrams",
     "no 3-gram distance on the scorecard: score the logs themselves",
     "rescore",
     "score the logs themselves, not session tables",
 )
+LOG_LACKS_ROLE = Code("log_lacks_role", "the real log has no column of two and more {role}s")
 
 # Left out, or repaired on the way.
 NO_USER_TURN = Code("no_user_turn", "no user turn", subject="session")
@@ -871,6 +878,25 @@ NO_TASK_IN_BEHAVIOUR = Code("no_task_in_behaviour", "behaviour does not follow t
 NO_TASK_IN_WORDS = Code("no_task_in_words", "what is said does not follow the task")
 NO_ANSWERS_IN_REPLIES = Code("no_answers_in_replies", "replies do not answer the agent")
 READS_ALOUD = Code("reads_aloud", "it reads its instruction, or people's sessions, aloud")
+HISTORY_TOO_RARE = Code(
+    "history_too_rare",
+    "{title} is too rare in {have:,} cases: a perfect simulator would need {cases:,} to reach "
+    "{limit:g} (lower bound) in 99 % of the logs, so it is not asked",
+)
+LOG_MOVES_AS_MUCH = Code(
+    "log_moves_as_much",
+    "another period, or other clusters, of the real log differ by as much ({reach:.3f})",
+)
+LOG_COPIES_WITHIN = Code(
+    "log_copies_within", "{share:.1%} of the cases {what}, {real:.1%} among real cases"
+)
+LOG_COPIES_ABOVE = Code(
+    "log_copies_above", "{share:.1%} of the cases {what}, {real:.1%} among real cases: {means}"
+)
+LOG_COPIES_UNSURE = Code(
+    "log_copies_unsure",
+    "{share:.1%} of the cases {what}, {real:.1%} among real cases: more than chance gives",
+)
 STEPS_OTHERWISE = Code("steps_otherwise", "steps follow each other otherwise")
 NO_MEMORY = Code("no_memory", "no memory of the case")
 SMALLEST_MARGIN = Code("smallest_margin", "smallest margin of this design {margin:.1f}")
@@ -1120,6 +1146,17 @@ SAME_CASES = Code(
     "same_cases",
     "{simulator}: {both:,} of its {cases:,} case ids are those of real cases: is it a part of the "
     "real log, or an edit of it? Sides are taken as independent",
+)
+FEW_CLUSTERS_WORTH = Code(
+    "few_clusters_worth",
+    "{clusters} clusters ({unit}) of unequal size are worth {worth} of equal size; under {least} "
+    "every verdict is INCONCLUSIVE",
+)
+CLUSTER_CHOSEN = Code(
+    "cluster_chosen",
+    "the weeks of these cases are worth {weeks:.1f} clusters of equal size, {least} are needed: "
+    "whole {column}s are drawn again in their place, worth {worth:.0f}{note}; --cluster names "
+    "another column",
 )
 CUT_BY_CLOSING = Code(
     "cut_by_closing",

@@ -324,8 +324,8 @@ def clusters(card: Scorecard, simulator: SimulatorCard) -> int:
     if not is_unpaired(simulator):
         return min(simulator.n.tasks, card.human.n.tasks)
     sides = [
-        side.n.tasks if side.n.clusters is None else side.n.clusters
-        for side in (simulator, card.human)
+        next(n for n in (own.n.clusters_worth, own.n.clusters, own.n.tasks) if n is not None)
+        for own in (simulator, card.human)
     ]
     return min(sides)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from usi.errors import NotScorable
 from usi.estimate import Estimate, not_assessed
 from usi.logs.case_mix import Mix
+from usi.logs.clusters import clusters_worth
 from usi.logs.features import TITLES
 from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
@@ -28,6 +29,7 @@ from usi.reasons import (
     CASE_MIX_UNKNOWN,
     CASE_NOT_ENDED,
     DIFFICULTY_ELSEWHERE,
+    FEW_CLUSTERS_WORTH,
     FEW_COMPONENTS,
     FEW_RATED,
     FEW_SIMULATED_CASES,
@@ -53,7 +55,7 @@ from usi.scoring.robust.reference import Reference
 from usi.scoring.robust.study import Study, study
 from usi.scoring.robust.subgroups import part_of
 from usi.scoring.robust.terms import PARTS, ROOT, Terms, distance
-from usi.scoring.robust.thresholds import MIN_SIMULATOR_SESSIONS
+from usi.scoring.robust.thresholds import MIN_CLUSTERS, MIN_SIMULATOR_SESSIONS
 from usi.scoring.scorecard import (
     COMPONENTS,
     Component,
@@ -350,13 +352,25 @@ def log_card(
     real: RealAgainstReal,
     signature: str,
     diagnosis: Diagnosis,
+    cluster: str,
 ) -> SimulatorCard:
     """A simulator's card of the profile `robust`, as one of logs."""
     frame = compared.result.frame
     events = int(frame["events"].sum())
     sizes = card.n.model_copy(
-        update={"tasks": frame.height, "turns": events, "runs": None, "batches": None}
+        update={
+            "tasks": frame.height,
+            "turns": events,
+            "runs": None,
+            "batches": None,
+            "clusters_worth": clusters_worth(frame, cluster),
+        }
     )
+    worth = min(clusters_worth(side, cluster) for side in (frame, compared.result.reference.frame))
+    open_ = card.inconclusive
+    if not open_ and worth < MIN_CLUSTERS:
+        count = min(compared.result.data.clusters)
+        open_ = (FEW_CLUSTERS_WORTH(clusters=count, unit=cluster, worth=worth, least=MIN_CLUSTERS),)
     counts = np.isfinite(compared.result.values).sum(axis=0)
     features = {
         spec.name: _counted(card.features[spec.name], int(counts[k]))
@@ -369,6 +383,7 @@ def log_card(
     return card.model_copy(
         update={
             "n": sizes,
+            "inconclusive": open_,
             "components": components_of(card, compared, real),
             "index": index_of(compared),
             "features": features,
@@ -413,7 +428,9 @@ def renamed(parts: tuple[LeftOut, ...]) -> tuple[LeftOut, ...]:
 _NOT_HALVED = {"outcome": REAL_FEW_ENDS, "survey": REAL_NO_SATISFACTION}
 
 
-def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int) -> HumanCard:
+def real_card(
+    card: HumanCard, real: RealAgainstReal, events: int, clusters: int, worth: int
+) -> HumanCard:
     """The real log's row: random halves of it, with its other splits beside."""
     parts: dict[str, Component] = {}
     for name in COMPONENTS:
@@ -430,7 +447,9 @@ def real_card(card: HumanCard, real: RealAgainstReal, events: int, clusters: int
     if len(known) >= MIN_TERMS:
         index = Index(value=tidy(float(np.mean(known))), name=INDEX, terms=len(known),
                       terms_possible=len(COMPONENTS))  # fmt: skip
-    sizes = card.n.model_copy(update={"turns": events, "batches": None, "clusters": clusters})
+    sizes = card.n.model_copy(
+        update={"turns": events, "batches": None, "clusters": clusters, "clusters_worth": worth}
+    )
     return card.model_copy(
         update={
             "name": "Real log (random halves)",

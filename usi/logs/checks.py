@@ -7,6 +7,7 @@ nothing. The limits are judgements; a real log against itself stands far within 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from usi.decisions.bounds import EPS
 from usi.decisions.checks import most_telling, not_assessed_check, value_check, within
@@ -17,12 +18,20 @@ from usi.decisions.verdict import Check, State
 from usi.estimate import Estimate
 from usi.logs.features import HISTORY_FEATURES
 from usi.reasons import (
+    HISTORY_TOO_RARE,
     LIES_BELOW,
+    LOG_COPIES_ABOVE,
+    LOG_COPIES_UNSURE,
+    LOG_COPIES_WITHIN,
+    LOG_LACKS_ROLE,
+    LOG_MOVES_AS_MUCH,
     LOG_OBSERVABLE,
     NO_BOUNDS,
     NO_MEMORY,
     NO_NGRAMS,
+    NO_PROCESS,
     NO_TWO_SAMPLE,
+    NOT_SURELY_WITHIN,
     NOT_TOLD_FROM,
     REACHES,
     STEPS_OTHERWISE,
@@ -40,6 +49,30 @@ NGRAM_MAX = {"A": 0.03, "B": 0.05, "C": 0.10}
 """By how much the 3-gram distance may exceed that of the real log from itself."""
 HISTORY_MIN = {"A": 80.0, "B": 75.0, "C": 60.0}
 """Lower bound of every history feature, in points (that of L4 in the tier)."""
+PROCESS_MAX: dict[str, tuple[str, float, float]] = {
+    "time_in_state": ("time in its state", 0.02, 0.03),
+    "time_in_group": ("time by group", 0.04, 0.06),
+    "tails": ("tails of the gaps", 0.35, 0.70),
+    "calendar": ("hours of the week", 0.05, 0.10),
+    "cycle_times": ("cycle times", 0.05, 0.07),
+    "case_mix": ("activities of a case", 0.04, 0.08),
+    "who_does_what": ("who does what", 0.25, 0.50),
+    "crew": ("people who share the work", 0.25, 0.50),
+    "handovers": ("handovers between groups", 0.05, 0.10),
+    "arrivals": ("arrivals", 0.25, 0.50),
+    "open_cases": ("open cases", 0.20, 0.40),
+}
+"""Difference of `usi.logs.process` -> title, and by how much it may exceed that of two real halves
+at tiers A and B, and at C."""
+COPY_KEYS: dict[str, tuple[str, str, float, float]] = {
+    "twins": ("have the activities and gaps of a real case", "it replays the real log", 0.01,
+              0.01),
+    "near_twins": ("have those of a real case within ten minutes and 5 %",
+                   "it replays the real log, a little moved", 0.10, 0.25),
+    "self_copies": ("repeat another of the simulated ones", "it replays itself", 0.01, 0.01),
+}  # fmt: skip
+"""Share of copies -> what the cases do, what that means, and by how much the share may exceed that
+among real cases: up to the first it passes, above the second it fails, at every tier."""
 DEFAULT = "B"
 
 
@@ -88,6 +121,8 @@ class LogRules(GateRules):
             _c2st(simulator, asked or C2ST_MAX[tier]),
             _ngrams(simulator, NGRAM_MAX[tier]),
             *_history(simulator, HISTORY_MIN[tier]),
+            *_process(simulator, tier),
+            *_copies(simulator),
         ]
 
     def context(self, simulator: SimulatorCard) -> list[Reason]:
@@ -144,6 +179,86 @@ def _ngrams(simulator: SimulatorCard, limit: float) -> Check:
     return _at_most("ngram3", title, value, limit, 3, [STEPS_OTHERWISE()])
 
 
+def _process(simulator: SimulatorCard, tier: str) -> list[Check]:
+    """Differences beyond those of two real halves; what the real log can't show is not asked.
+
+    FAIL asks for more than PASS: the difference must also exceed what other clusters and periods
+    of the real log differ by, or drift would count as a fault of the simulator.
+    """
+    checks = []
+    for name, (title, strict, loose) in PROCESS_MAX.items():
+        limit = loose if tier == "C" else strict
+        excess = simulator.log_distances.get(f"{name}_excess")
+        if excess is not None and excess.reason is not None and excess.reason.is_a(LOG_LACKS_ROLE):
+            continue
+        rule = f"{title} beyond the real log's own <= {limit:g} (upper bound)"
+        if excess is None or excess.value is None or excess.low is None or excess.high is None:
+            why = excess.reason if excess is not None and excess.reason else NO_PROCESS()
+            checks.append(not_assessed_check(f"process.{name}", rule, title, why, limit))
+            continue
+        stands = within(excess.low, excess.high, limit)
+        notes: tuple[Reason, ...] = ()
+        reach = simulator.log_distances[f"{name}_periods"].value or 0.0
+        if stands[0] == "fail" and excess.low <= reach:
+            stands = "inconclusive", NOT_SURELY_WITHIN
+            notes = (LOG_MOVES_AS_MUCH(reach=reach),)
+        bounds = (excess.value, excess.low, excess.high)
+        checks.append(
+            value_check(f"process.{name}", rule, stands, title, bounds, limit, 3, notes=notes)
+        )
+    return checks
+
+
+def _copies(simulator: SimulatorCard) -> list[Check]:
+    """Cases that repeat real ones, or one another, at every tier."""
+    checks = []
+    for name, (what, means, most, failing) in COPY_KEYS.items():
+        rule = f"cases that {what}: at most the share among real cases and {most:.0%}"
+        own, real = (simulator.log_distances.get(f"{name}{tail}") for tail in ("", "_real"))
+        if own is None or real is None or own.value is None or real.value is None:
+            why = own.reason if own is not None and own.reason else NO_PROCESS()
+            checks.append(not_assessed_check(f"copies.{name}", rule, what, why, most))
+            continue
+        figures: dict[str, Any] = {"share": own.value, "real": real.value, "what": what}
+        state: State = "pass"
+        found = LOG_COPIES_WITHIN(**figures)
+        if own.value - real.value > failing:
+            state, found = "fail", LOG_COPIES_ABOVE(**figures, means=means)
+        elif own.value - real.value > most:
+            state, found = "inconclusive", LOG_COPIES_UNSURE(**figures)
+        checks.append(
+            Check(
+                id=f"copies.{name}",
+                rule=rule,
+                state=state,
+                found=found,
+                value=own.value,
+                threshold=real.value + most,
+            )
+        )
+    return checks
+
+
+SURE = 2.3263478740408408
+"""Normal quantile of 99 %: several keys are asked at once, each must be reached nearly always."""
+Z = 1.6448536269514722
+
+
+def cases_needed(value: float, low: float, least: float, have: int) -> int:
+    """Simulated cases with which a perfect simulator reaches a lower bound in 99 % of the logs.
+
+    Its score is below 100 by chance alone: n = have ((1.645 + 2.326) se / (100 - least))^2, with
+    se = (value - low) / 1.645 at the cases at hand.
+
+    Examples
+    --------
+    >>> cases_needed(90.0, 65.0, 75.0, 3000)
+    17484
+    """
+    se = (value - low) / Z
+    return int(have * ((Z + SURE) * se / (100 - least)) ** 2) + 1
+
+
 def _history(simulator: SimulatorCard, least: float) -> list[Check]:
     """Features that need memory; one that the real log can't show is not asked."""
     checks = []
@@ -165,6 +280,13 @@ def _history(simulator: SimulatorCard, least: float) -> list[Check]:
         elif score.high < least - EPS:
             stands = "fail", LIES_BELOW
         bounds = (score.value, score.low, score.high)
+        if stands[0] == "inconclusive" and simulator.n.sessions:
+            have = simulator.n.sessions
+            cases = cases_needed(score.value, score.low, least, have)
+            if cases > have:
+                needs = HISTORY_TOO_RARE(title=name, cases=cases, have=have, limit=least)
+                checks.append(Check(id=id_, rule=rule, state="not_asked", found=needs))
+                continue
         notes = (NO_MEMORY(),) if stands[0] == "fail" else ()
         checks.append(value_check(id_, rule, stands, name, bounds, least, notes=notes))
     return checks

@@ -20,9 +20,11 @@ from usi.logs.distances import (
     cycle_time_distance,
     equal_cases,
     ngram_distance,
+    only,
     relative_event_distance,
     split_cases,
 )
+from usi.logs.process_keys import process_differences
 from usi.logs.scoring import log_options
 from usi.options import RobustOptions, ScoreOptions
 from usi.reasons import FEW_CASES, NO_EVENTS
@@ -60,7 +62,7 @@ def diagnose_logs(
     traces
         Label (the real log: ``""``) -> events of a sample of its cases; may lack any.
     """
-    own = log_options(options)
+    own, _ = log_options(options, [human.frame, *(t.frame for t in simulators.values())])
     tables = {label: _chosen(t, own, human=False) for label, t in simulators.items()}
     people = _chosen(human, own, human=True)
     found = {}
@@ -77,9 +79,15 @@ def diagnose_logs(
             t.model_copy(update={"grouped_by": own.cluster if t.grouped_by == "task" else "case"})
             for t in plain.two_sample
         )
-        sides = [_among(traces.get(name), side) for name, side in (("", people), (label, table))]
+        real, other = _among(traces.get(""), people), _among(traces.get(label), table)
+        clusters = dict(people.frame.select("session_id", "task").drop_nulls().iter_rows())
         found[label] = replace(
-            plain, two_sample=tests, log_distances=distances(*sides, seed=own.seed)
+            plain,
+            two_sample=tests,
+            log_distances={
+                **distances(real, other, seed=own.seed),
+                **process_differences(real, other, clusters, seed=own.seed),
+            },
         )
     return found
 
@@ -96,8 +104,7 @@ def _among(traces: Traces | None, table: SessionTable) -> Traces | None:
     """Of the sampled cases, those that were scored."""
     if traces is None:
         return None
-    ids = table.frame["session_id"].implode()
-    return Traces(traces.frame.filter(pl.col("case_id").is_in(ids)), traces.zone)
+    return only(traces, table.frame["session_id"])
 
 
 def distances(human: Traces | None, simulated: Traces | None, *, seed: int) -> dict[str, Estimate]:

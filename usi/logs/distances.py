@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 
 MOST_CASES = 5_000
 """Cases whose events are kept; which they are depends on their ids alone."""
+WHO = ("resource", "group")
+"""Roles that are kept with the events, where a log has them."""
+COPY_GAPS = 3
+"""Gaps that a case needs before its times can give it away as a copy."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +31,18 @@ class Traces:
     Attributes
     ----------
     frame
-        ``case_id``, ``activity``, ``start``, ``timestamp`` (UTC); whole cases, each in order.
+        ``case_id``, ``activity``, ``start``, ``timestamp`` (UTC) and those of `WHO` that the log
+        has; whole cases, each in order.
     zone
         Wall clock of the log.
+    prints
+        Of every case of the log with `COPY_GAPS` gaps and more, sampled or not: a number for its
+        activities and the seconds between them. Equal numbers mean twins.
     """
 
     frame: pl.DataFrame
     zone: str | None = None
+    prints: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
 
 @dataclass
@@ -43,6 +52,7 @@ class TraceSample:
     most: int = MOST_CASES
     zone: str | None = None
     _held: list[pl.DataFrame] = field(default_factory=list)
+    _prints: list[NDArray[np.uint64]] = field(default_factory=list)
     _cases: int = 0
     _limit: int = 2**32
 
@@ -54,9 +64,14 @@ class TraceSample:
         marks = marks.filter(pl.col("mark") < self._limit)
         start = pl.col("start") if "start" in frame.columns else pl.col("timestamp")
         own = frame.select(
-            "case_id", "activity", start.fill_null(pl.col("timestamp")).alias("start"), "timestamp"
+            "case_id",
+            "activity",
+            start.fill_null(pl.col("timestamp")).alias("start"),
+            "timestamp",
+            *(name for name in WHO if name in frame.columns),
         ).join(marks, on="case_id", how="inner", maintain_order="left")
         self._held.append(own)
+        self._prints.append(case_prints(frame))
         self._cases += marks.height
         if self._cases > 2 * self.most:
             self._shrink()
@@ -75,7 +90,29 @@ class TraceSample:
             self._shrink()
         whole = pl.concat(self._held)
         ordered = whole.sort("case_id", "start", "timestamp", maintain_order=True)
-        return Traces(ordered.drop("mark"), self.zone)
+        return Traces(ordered.drop("mark"), self.zone, np.concatenate(self._prints))
+
+
+def case_prints(frame: pl.DataFrame) -> NDArray[np.uint64]:
+    """A number for the activities of each case and the seconds between them.
+
+    Parameters
+    ----------
+    frame
+        Whole cases, each in order: ``case_id``, ``activity``, ``timestamp``.
+
+    Returns
+    -------
+    array
+        One number a case with `COPY_GAPS` gaps and more; the ids do not count.
+    """
+    second = pl.col("timestamp").dt.epoch("s")
+    gap = (second - second.shift(1)).over("case_id").fill_null(0)
+    keyed = frame.select("case_id", pl.struct("activity", gap.alias("gap")).hash(seed=7).alias("h"))
+    each = keyed.group_by("case_id", maintain_order=True).agg(pl.col("h"))
+    long = each.filter(pl.col("h").list.len() > COPY_GAPS)
+    joined = long["h"].list.eval(pl.element().cast(pl.String)).list.join(" ")
+    return joined.hash(seed=7).to_numpy()
 
 
 Array = NDArray[np.float64]
@@ -213,7 +250,8 @@ def case_ids(traces: Traces) -> pl.Series:
 
 def only(traces: Traces, ids: pl.Series) -> Traces:
     """Some of the cases."""
-    return Traces(traces.frame.filter(pl.col("case_id").is_in(ids.implode())), traces.zone)
+    kept = traces.frame.filter(pl.col("case_id").is_in(ids.implode()))
+    return Traces(kept, traces.zone, traces.prints)
 
 
 def split_cases(traces: Traces, size: int, seed: int) -> tuple[Traces, Traces]:

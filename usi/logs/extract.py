@@ -307,6 +307,7 @@ def _finished(result: pl.DataFrame, shape: LogShape) -> pl.DataFrame:
     )
     local = pl.col("wall_first").cast(pl.Datetime("us"))
     result = result.with_columns(
+        local.dt.strftime("%Y-%m-%d").alias("day"),
         local.dt.strftime("%G-W%V").alias("week"),
         local.dt.strftime("%Y-%m").alias("month"),
         _joined("priority", "category").alias("stratum"),

@@ -24,6 +24,7 @@ TITLES: dict[str, str] = {
     "reaction": "L4 rework and routing",
 }
 TEXT_COLUMNS: tuple[str, ...] = (
+    "day",
     "week",
     "month",
     "team",
@@ -36,9 +37,10 @@ TEXT_COLUMNS: tuple[str, ...] = (
     "bin",
     "last_class",
 )
-"""Texts of a case. ``week`` (ISO, of the start; the default cluster), ``month``, ``team`` (first
-known group), ``site``, opening ``priority``, ``impact``, ``category``; ``stratum`` = priority and
-category, ``bin`` = priority and impact, ``last_class`` of the last event."""
+"""Texts of a case. ``day``, ``week`` (ISO; the default cluster) and ``month`` of the start,
+``team`` (first known group), ``site``, opening ``priority``, ``impact``, ``category``;
+``stratum`` = priority and category, ``bin`` = priority and impact, ``last_class`` of the last
+event."""
 FLOAT_COLUMNS: tuple[str, ...] = ("gap_log", "burst")
 COUNT_COLUMNS: tuple[str, ...] = (
     "events",

@@ -7,7 +7,7 @@ Read this first, then `inputs.py` (files -> tables), `case_mix.py` (standardisat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import polars as pl
@@ -27,6 +27,7 @@ from usi.logs.card import (
     scores_of,
 )
 from usi.logs.case_mix import BIN_COLUMNS, WEIGHT, common_columns, key, standardised
+from usi.logs.clusters import chosen_cluster, clusters_worth
 from usi.logs.inputs import SCOPE
 from usi.logs.outcome import ruled, satisfaction, with_levels
 from usi.logs.window import window_warnings
@@ -51,12 +52,24 @@ from usi.scoring.robust.survey import SurveySide
 from usi.scoring.scorecard import Scorecard, SimulatorCard
 
 NAME = "log"
-CLUSTER = "week"
-"""What is drawn again as a whole: cases of one week share conditions."""
 
 
-def log_options(options: ScoreOptions) -> ScoreOptions:
-    """Choices of the comparison: unpaired, resampled by week unless another column is named.
+def log_options(
+    options: ScoreOptions, frames: Iterable[pl.DataFrame]
+) -> tuple[ScoreOptions, Reason | None]:
+    """Choices of the comparison: unpaired, clusters as `usi.logs.clusters` finds unless named.
+
+    Parameters
+    ----------
+    options
+        As given; the cluster ``"task"`` means that none was named.
+    frames
+        Session tables of all sides.
+
+    Returns
+    -------
+    options, reason
+        And what to say of the cluster, where it is not the week.
 
     Raises
     ------
@@ -67,8 +80,10 @@ def log_options(options: ScoreOptions) -> ScoreOptions:
         raise UsageError("logs hold different cases: there is no paired design of them")
     if options.human_runs or options.sim_runs:
         raise UsageError("logs have no runs; --human-where and --sim-where choose cases")
-    cluster = CLUSTER if options.cluster == "task" else options.cluster
-    return replace(options, design="unpaired", cluster=cluster)
+    cluster, why = options.cluster, None
+    if cluster == "task":
+        cluster, why = chosen_cluster(list(frames))
+    return replace(options, design="unpaired", cluster=cluster), why
 
 
 def _checked(table: SessionTable) -> SessionTable:
@@ -126,6 +141,8 @@ class LogStudies:
         All choices, as `log_options` gives them.
     refused
         Label -> why a simulated log could not be scored.
+    cluster_note
+        What to say of the cluster, where it was chosen and is not the week.
     """
 
     human: SessionTable
@@ -134,6 +151,7 @@ class LogStudies:
     compared: Mapping[str, Compared]
     options: ScoreOptions
     refused: Mapping[str, Reason] = field(default_factory=dict)
+    cluster_note: Reason | None = None
 
     def sums(self) -> pl.DataFrame:
         """Sums by cluster of every comparison; no text of a case but the cluster's name."""
@@ -176,6 +194,7 @@ class LogStudies:
         warnings = (
             *context.warnings,
             *told_refused(self.refused),
+            *((self.cluster_note,) if self.cluster_note else ()),
             *_shared(people.frame, frames),
             *window_warnings(people.frame, frames),
         )
@@ -186,7 +205,13 @@ class LogStudies:
             synthetic=context.synthetic,
             difficulty="+".join(sorted({c.difficulty or "none" for c in cards})),
             settings=_settings(options, self.human),
-            human=real_card(row, real, int(people.frame["events"].sum()), len(first.human.units)),
+            human=real_card(
+                row,
+                real,
+                int(people.frame["events"].sum()),
+                len(first.human.units),
+                clusters_worth(people.frame, options.cluster),
+            ),
             simulators=tuple(cards),
             refused=refused_part(self.refused),
             inputs=context.inputs,
@@ -213,7 +238,7 @@ def study_tables(
     """
     if not simulators:
         raise UsageError("there is no simulator to score")
-    options = log_options(options)
+    options, why = log_options(options, [human.frame, *(t.frame for t in simulators.values())])
     people = _cases(human, options, human=True)
     cases: dict[str, SessionTable] = {}
     compared: dict[str, Compared] = {}
@@ -227,7 +252,13 @@ def study_tables(
             del cases[label]
     require_one(compared, refused)
     return LogStudies(
-        human=human, people=people, cases=cases, compared=compared, options=options, refused=refused
+        human=human,
+        people=people,
+        cases=cases,
+        compared=compared,
+        options=options,
+        refused=refused,
+        cluster_note=why,
     )
 
 
@@ -265,7 +296,7 @@ def _card(
         signature=signature,
         diagnosis=Diagnosis(distances=diagnosis.distances),
     )
-    return log_card(plain, compared, real, signature, diagnosis)
+    return log_card(plain, compared, real, signature, diagnosis, options.cluster)
 
 
 def _signature(

@@ -118,6 +118,11 @@ class Sizes(_Part):
     runs: int | None = None
     batches: int | None = None
     clusters: int | None = None
+    clusters_worth: int | None = Field(
+        default=None,
+        description="Clusters of equal size that the clusters are worth (Kish), rounded down; "
+        "event logs alone.",
+    )
     turns: int | None = None
 
 
