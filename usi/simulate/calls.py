@@ -253,6 +253,8 @@ class Runtime:
         Calls a minute of each model or endpoint, where it says nothing itself.
     stopping
         Set where the run is to end in good order.
+    interrupted
+        Set where somebody waits for its end, so that calls under way are given up soon.
     """
 
     cache: Cache = field(default_factory=lambda: Cache(None))
@@ -262,6 +264,7 @@ class Runtime:
     first_wait: float = FIRST_WAIT
     per_minute: float | None = None
     stopping: threading.Event = field(default_factory=threading.Event)
+    interrupted: threading.Event = field(default_factory=threading.Event)
     _paces: dict[str, Pace] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

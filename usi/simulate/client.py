@@ -10,10 +10,13 @@ import http.client
 import json
 import logging
 import os
-import time
+import socket
+import threading
 import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -22,7 +25,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from usi.errors import UsageError
 from usi.secrets import hidden, login_of, public_address, remember_address, without_login
 from usi.simulate.calls import Answer, Calls, Transient
-from usi.simulate.faults import EpisodeFault, Refused, environment_secret
+from usi.simulate.deadline import within
+from usi.simulate.faults import EpisodeFault, Refused, RunStopped, environment_secret
 from usi.simulate.protocol import Message
 
 TRY_AGAIN = (408, 409, 425, 429)
@@ -56,7 +60,7 @@ def post_json(
     """
     return calls.remembered(
         {"kind": "http", "url": public_address(url), "payload": payload},
-        lambda: _post(url, payload, key_env, timeout),
+        lambda: _post(url, payload, key_env, timeout, calls.runtime.interrupted),
         target=public_address(url),
         live=True,
         per_minute=per_minute,
@@ -70,20 +74,64 @@ class _Stay(urllib.request.HTTPRedirectHandler):
         return None
 
 
-_OPENER = urllib.request.build_opener(_Stay())
+class _Line:
+    """The connections of one call, so that they can be cut from outside."""
+
+    def __init__(self) -> None:
+        self._sockets: list[socket.socket] = []
+        self.opener = urllib.request.build_opener(_Stay(), *self._handlers())
+
+    def _handlers(self) -> tuple[urllib.request.BaseHandler, ...]:
+        kept = self._sockets
+
+        class Plain(http.client.HTTPConnection):
+            def connect(self) -> None:
+                super().connect()
+                kept.append(self.sock)
+
+        class Secure(http.client.HTTPSConnection):
+            def connect(self) -> None:
+                super().connect()
+                kept.append(self.sock)
+
+        class PlainHandler(urllib.request.HTTPHandler):
+            def http_open(self, request: urllib.request.Request) -> Any:
+                return self.do_open(Plain, request)
+
+        class SecureHandler(urllib.request.HTTPSHandler):
+            def https_open(self, request: urllib.request.Request) -> Any:
+                return self.do_open(Secure, request)
+
+        return PlainHandler(), SecureHandler()
+
+    def cut(self) -> None:
+        """End every connection, so that whoever reads from it wakes up."""
+        for one in self._sockets:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
 
-def _read(response: Any, end: float) -> bytes:
-    """The body, up to `MOST_BYTES` and the time `end`, however slowly it drips."""
-    body = bytearray()
-    while len(body) < MOST_BYTES and (piece := response.read1(2**16)):
-        body += piece
-        if time.monotonic() > end:
-            raise TimeoutError
-    return bytes(body)
+def _body(response: Any) -> bytes:
+    """The body.
+
+    Raises
+    ------
+    Transient
+        Where it is larger than `MOST_BYTES`.
+    """
+    body: bytes = response.read(MOST_BYTES + 1)
+    if len(body) > MOST_BYTES:
+        raise Transient("malformed_response", f"an answer of more than {MOST_BYTES // 2**20} MB")
+    return body
 
 
-def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: float) -> Answer:
+def _post(
+    url: str,
+    payload: Mapping[str, Any],
+    key_env: str | None,
+    timeout: float,
+    interrupted: threading.Event,
+) -> Answer:
     remember_address(url)
     secret, login, shown = environment_secret(key_env), login_of(url), public_address(url)
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -91,13 +139,19 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
         headers["Authorization"] = f"Bearer {secret}"
     elif login:
         headers["Authorization"] = f"Basic {base64.b64encode(login.encode()).decode()}"
-    try:
+    line = _Line()
+
+    def talk() -> bytes:
         request = urllib.request.Request(
             without_login(url), json.dumps(payload).encode(), headers, method="POST"
         )
-        with _OPENER.open(request, timeout=timeout) as response:
-            body = _read(response, time.monotonic() + timeout)
+        with line.opener.open(request, timeout=timeout) as response:
+            return _body(response)
+
+    try:
+        body = within(timeout, talk, interrupted, give_up=line.cut)
     except urllib.error.HTTPError as error:
+        error.close()
         detail = f"{shown}: status {error.code}"
         if 300 <= error.code < 400:
             detail += " (redirects are not followed: the key would go with them)"
@@ -109,12 +163,14 @@ def _post(url: str, payload: Mapping[str, Any], key_env: str | None, timeout: fl
         raise EpisodeFault("provider_error", detail) from None
     except TimeoutError:
         raise Transient("timeout", f"{shown}: no answer in {timeout:g} s") from None
-    except http.client.HTTPException as error:
+    except (http.client.HTTPException, ValueError, LookupError) as error:
         detail = f"{shown}: the answer is not HTTP as it should be ({type(error).__name__})"
         raise Transient("malformed_response", detail) from None
-    except (urllib.error.URLError, OSError) as error:
+    except OSError as error:
         late = isinstance(getattr(error, "reason", None), TimeoutError)
         raise Transient("timeout" if late else "provider_error", f"{shown}: {error}") from None
+    except Transient as fault:
+        raise Transient(fault.reason, f"{shown}: {fault.detail}") from None
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
@@ -175,6 +231,7 @@ def _litellm() -> Any:
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.drop_params = True
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     return litellm
@@ -251,30 +308,42 @@ def complete(
         money = (tokens - settings.max_tokens) * price[0] + settings.max_tokens * price[1]
     return calls.remembered(
         request,
-        lambda: _call(settings, asked),
+        lambda: _call(settings, asked, calls.runtime.interrupted),
         target=settings.model,
         most=(money, tokens),
         per_minute=settings.per_minute,
     )
 
 
-def _call(settings: ModelSettings, asked: Mapping[str, Any]) -> Answer:
+def _call(
+    settings: ModelSettings, asked: Mapping[str, Any], interrupted: threading.Event
+) -> Answer:
     litellm = _litellm()
     secret = environment_secret(settings.key_env)
     remember_address(settings.api_base or "")
     # A server of one's own never gets the key that the environment holds for somebody else.
     key = secret or ("unused" if settings.api_base else None)
-    try:
-        response = litellm.completion(
-            model=settings.model,
-            api_base=settings.api_base,
-            api_key=key,
-            timeout=settings.timeout,
-            num_retries=0,
-            max_retries=0,
-            **asked,
+
+    def talk() -> Answer:
+        return _answer(
+            litellm.completion(
+                model=settings.model,
+                api_base=settings.api_base,
+                api_key=key,
+                timeout=settings.timeout,
+                num_retries=0,
+                max_retries=0,
+                **asked,
+            )
         )
-        answer = _answer(response)
+
+    try:
+        answer = within(settings.timeout, talk, interrupted)
+    except RunStopped:
+        raise
+    except TimeoutError:
+        detail = f"{settings.model}: no answer in {settings.timeout:g} s"
+        raise Transient("timeout", detail) from None
     except Exception as error:  # noqa: BLE001  (a malformed answer makes litellm raise anything)
         raise _fault(litellm, error, settings) from None
     price = prices(settings)
@@ -295,8 +364,11 @@ def _answer(response: Any) -> Answer:
         }
         for call in message.tool_calls or ()
     ]
+    content = message.content
+    if content is not None and (not isinstance(content, str) or len(content) > MOST_BYTES):
+        raise ValueError("Invalid response: the content is not a text of a possible length")
     return {
-        "content": message.content,
+        "content": content,
         "tool_calls": made,
         "finish": choice.finish_reason,
         "tokens_in": int(getattr(usage, "prompt_tokens", 0) or 0),

@@ -422,7 +422,8 @@ class Run:
                     for one in ended:
                         one.result()  # what `_one` does not catch must not pass for done
                 except KeyboardInterrupt:
-                    runtime.stopping.set()  # what is under way ends and is logged
+                    runtime.stopping.set()  # what is under way ends soon; its talk begins anew
+                    runtime.interrupted.set()
                     raise
         finally:
             progress.close()

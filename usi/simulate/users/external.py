@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from usi.secrets import hidden
 from usi.simulate.calls import Answer, Calls
 from usi.simulate.client import post_json
-from usi.simulate.faults import EpisodeFault
+from usi.simulate.faults import EpisodeFault, RunStopped
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument, checked
 from usi.simulate.user import STOP
@@ -128,19 +128,23 @@ class OverProcess:
         """Exchange one request."""
         return calls.remembered(
             {"kind": "process", "command": hidden(self.command), "payload": request},
-            lambda: self._talk(request),
+            lambda: self._talk(request, calls.runtime.interrupted),
             target=self.command,
             live=True,
         )
 
-    def _talk(self, request: Mapping[str, Any]) -> Answer:
+    def _talk(self, request: Mapping[str, Any], interrupted: threading.Event) -> Answer:
         process: LineProcess | None = None
         try:
             process = self._process()
-            line = process.ask(json.dumps(request).encode() + b"\n", self.timeout)
+            line = process.ask(
+                json.dumps(request).encode() + b"\n", self.timeout, interrupted.is_set
+            )
         except Broken as why:
             if process is not None:
                 process.kill()
+            if interrupted.is_set():
+                raise RunStopped("interrupted") from None
             raise EpisodeFault("user_process_failed", f"{self.command}: {why}") from None
         try:
             answer = json.loads(line)

@@ -7,9 +7,12 @@ import select
 import shlex
 import subprocess
 import time
+from collections.abc import Callable
 
 MOST_BYTES = 8 * 2**20
 _PIECE = 2**16
+_LOOK = 0.2
+"""Seconds between two looks at whether an answer is still wanted."""
 
 
 class Broken(Exception):
@@ -48,12 +51,14 @@ class LineProcess:
         """Whether it still runs."""
         return self._process.poll() is None
 
-    def ask(self, line: bytes, timeout: float) -> bytes:
+    def ask(
+        self, line: bytes, timeout: float, given_up: Callable[[], bool] = lambda: False
+    ) -> bytes:
         """Write a line and read the one that answers it.
 
         A process that reads slowly, writes half a line or writes byte by byte is given `timeout`
         seconds in all. A line that came unasked would be taken for the answer to a question that
-        it does not know, so it is an error, too.
+        it does not know, so it is an error, too. Where `given_up` says so, nothing is waited for.
 
         Raises
         ------
@@ -68,8 +73,11 @@ class LineProcess:
         while unsent or b"\n" not in self._read:
             left = end - time.monotonic()
             writing = [self._in] if unsent else []
-            readable, writable, _ = select.select([self._out], writing, [], max(0.0, left))
-            if not readable and not writable:
+            patience = max(0.0, min(left, _LOOK))
+            readable, writable, _ = select.select([self._out], writing, [], patience)
+            if given_up():
+                raise Broken("was not waited for any longer")
+            if left <= 0:
                 raise Broken(f"no answer in {timeout:g} s")
             if writable:
                 try:
