@@ -97,15 +97,15 @@ def saying(pieces: Callable[[], Any]) -> Iterator[str]:
         listening.close()
 
 
-def asked(url: str, *, model: bool) -> str:
+def asked(url: str, *, model: bool, timeout: float = 20.0) -> str:
     """The reason with which one call ends."""
     calls = Calls(Runtime(retries=0, first_wait=0.0))
-    settings = ModelSettings(model="openai/m", api_base=f"{url}/v1", timeout=TIMEOUT)
+    settings = ModelSettings(model="openai/m", api_base=f"{url}/v1", timeout=timeout)
 
     def call() -> object:
         if model:
             return complete(settings, [{"role": "user", "content": "hi"}], calls=calls)
-        return post_json(url, {"a": 1}, calls=calls, timeout=TIMEOUT)
+        return post_json(url, {"a": 1}, calls=calls, timeout=timeout)
 
     with pytest.raises(EpisodeFault) as caught:
         call()
@@ -120,8 +120,8 @@ def test_a_deadline_holds_for_the_whole_call(how: str, model: bool, server: Serv
     ready()
     with saying(DRIPS[how]) as url:
         began = time.monotonic()
-        reason = asked(url, model=model)
-        assert time.monotonic() - began < TIMEOUT + 1.5
+        reason = asked(url, model=model, timeout=TIMEOUT)
+        assert time.monotonic() - began < TIMEOUT + 5
     assert reason == "timeout"
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from usi.report.text import printable
@@ -43,7 +43,8 @@ def out(text: str) -> None:
 def note(text: str, *, quiet: bool = False) -> None:
     """Say something about the work on stderr."""
     if not quiet:
-        print(printable(text, newlines=True), file=sys.stderr, flush=True)
+        with suppress(OSError):  # nobody listens on stderr: the result counts all the same
+            print(printable(text, newlines=True), file=sys.stderr, flush=True)
 
 
 def confirm_deletion(*, yes: bool) -> None:

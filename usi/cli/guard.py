@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from typing import Any, TypeVar
 import typer
 
 from usi._version import __version__
+from usi.cli import interrupt
 from usi.errors import UsiError
 
 _PACKAGES = ("typer", "pydantic", "msgspec", "numpy", "polars", "pandas", "pyarrow", "scipy")
@@ -77,9 +79,17 @@ def _version(name: str) -> str:
 
 BAD_INPUT = 2
 INTERNAL = 70
-INTERRUPTED = 130
 PIPE_CLOSED = 141
 """As the shell reports a program that a closed pipe ended."""
+
+_SURROUNDINGS = frozenset(
+    (
+        errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM,
+        errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EBADF, errno.ENAMETOOLONG,
+    )
+)  # fmt: skip
+"""What the machine lacks or forbids: no defect of usi, and nothing that input could mend."""
+_MOST_NAME = 80
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -90,15 +100,16 @@ def guarded(function: F) -> F:
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         try:
+            interrupt.check()
             result = function(*args, **kwargs)
             sys.stdout.flush()
             return result
         except UsiError as error:
             _say(f"usi: error: {error}")
             raise SystemExit(BAD_INPUT) from None
-        except KeyboardInterrupt:
-            _say("usi: interrupted")
-            raise SystemExit(INTERRUPTED) from None
+        except KeyboardInterrupt as error:
+            interrupt.say(error)
+            raise SystemExit(interrupt.code_of(error)) from None
         except BrokenPipeError:
             _forget_stdout()
             raise SystemExit(PIPE_CLOSED) from None
@@ -107,13 +118,19 @@ def guarded(function: F) -> F:
         except Exception as error:
             if _is_usage(error):
                 raise
-            if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-                _say(f"usi: error: {str(error.filename)[:80]}...: the name of a file is too long")
+            if isinstance(error, OSError) and error.errno in _SURROUNDINGS:
+                _say(f"usi: error: {_where(error)}: {os.strerror(error.errno)}")
+                _forget_stdout()
                 raise SystemExit(BAD_INPUT) from None
             _say(_crash(error))
             raise SystemExit(INTERNAL) from None
 
     return wrapper  # type: ignore[return-value]
+
+
+def _where(error: OSError) -> str:
+    name = str(error.filename or "the output can't be written")
+    return name if len(name) <= _MOST_NAME else f"{name[:_MOST_NAME]}..."
 
 
 def _is_usage(error: Exception) -> bool:
@@ -131,9 +148,11 @@ def _say(message: str) -> None:
 
 
 def _forget_stdout() -> None:
-    """Keep the interpreter from complaining about the closed pipe when it flushes at exit."""
+    """Keep the interpreter from complaining about stdout when it flushes at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        os.dup2(devnull, sys.stdout.fileno())
+    os.close(devnull)
 
 
 def _crash(error: Exception) -> str:

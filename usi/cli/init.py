@@ -32,6 +32,8 @@ def make(folder: Path) -> list[tuple[Path, bool]]:
     UsageError
         Where a file stands in a folder's place or nothing may be written there.
     """
+    from usi.report.files import raw, write_all
+
     templates = resources.files("usi.cli").joinpath("templates")
     texts = {name: templates.joinpath(source).read_bytes() for name, source in _FILES.items()}
     done = []
@@ -41,7 +43,7 @@ def make(folder: Path) -> list[tuple[Path, bool]]:
             path.parent.mkdir(parents=True, exist_ok=True)
             made = not (path.exists() or path.is_symlink())
             if made:
-                path.write_bytes(text)
+                write_all({path: raw(text)})
             done.append((path, made))
     except OSError as error:
         raise UsageError(f"can't make a workspace in {folder}: {error.strerror}") from error

@@ -17,7 +17,7 @@ User-Sim Index with every component, the ceiling that people reach among themsel
 was left out and why."""
 
 _EPILOG = """Exit codes: 0 done or PASS, 1 FAIL, 2 bad input or usage (nothing scored),
-3 INCONCLUSIVE, 70 internal error.
+3 INCONCLUSIVE, 4 stopped by a budget, 5 no episode worked, 70 internal error.
 
 First steps: usi demo; then usi score SIM.json --human PEOPLE.json"""
 
@@ -72,10 +72,20 @@ def _root(
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line; ends by `SystemExit` with the exit code of the documentation."""
-    from usi.cli.guard import guarded
+    from usi.cli.guard import PIPE_CLOSED, guarded
+    from usi.cli.interrupt import interruptible, interruption_code
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    command = typer.main.get_command(app)
-    guarded(command.main)(args=arguments, prog_name="usi")
+    with interruptible():
+        try:
+            command = typer.main.get_command(app)
+            guarded(command.main)(args=arguments, prog_name="usi")
+        except SystemExit as end:
+            came = interruption_code()
+            if came is not None and end.code == 1:  # the option parser calls it 1
+                raise SystemExit(came) from None
+            if end.code == 1 and type(sys.stdout).__name__ == "PacifyFlushWrapper":  # of click
+                raise SystemExit(PIPE_CLOSED) from None
+            raise

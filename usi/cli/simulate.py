@@ -21,6 +21,8 @@ from usi.options import (
 )
 
 _DEFAULT = "run"
+STOPPED, UNUSABLE = 4, 5
+"""Exit codes: a budget ended the run before it was done; infrastructure ended every episode."""
 
 _HELP = """Run candidate simulators under a fixed protocol, so that only the user varies.
 
@@ -88,6 +90,10 @@ def run(
     summaries = run_plans(plans, lambda spent: runtime_of(calls, own.output, spent), told)
     if not sys.stdout.isatty():
         out(json.dumps([summary.to_dict() for summary in summaries], indent=2) + "\n")
+    if any(summary.stopped for summary in summaries):
+        raise SystemExit(STOPPED)
+    if any(summary.unusable for summary in summaries):
+        raise SystemExit(UNUSABLE)
 
 
 @app.command(name="judge")
@@ -117,6 +123,10 @@ def judge(
         note(f"written: {plan.path}", quiet=delivery.quiet)
     for line in found.lines(plan.instrument):
         note(line, quiet=delivery.quiet)
+    if found.stopped:
+        raise SystemExit(STOPPED)
+    if found.unusable:
+        raise SystemExit(UNUSABLE)
 
 
 @app.command(name="human")

@@ -400,6 +400,8 @@ def _whole(path: str | Path) -> Iterator[Path]:
     try:
         yield part
         part.replace(target)
+    except OSError as error:
+        raise UsageError(f"can't write {path}: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
 

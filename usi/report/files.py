@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from usi.decisions.verdict import Verdict
-from usi.errors import UsageError
+from usi.errors import UsageError, UsiError
 from usi.report import html, long_table, markdown
 from usi.report.text import printable
 from usi.scoring.published.export import aggregate_metrics, published_rows, to_text
@@ -211,7 +211,10 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
             ready[0][0].replace(ready[0][1])
             ready.pop(0)
     except OSError as error:
-        raise UsageError(f"can't write {printable(str(path))}: {error.strerror}") from error
+        why = error.strerror or error
+        raise UsageError(f"can't write {printable(str(path))}: {why}") from error
+    except UsiError as error:  # of a writer, which knows the temporary file alone
+        raise UsageError(str(error).replace(name, printable(str(path)))) from error
     finally:
         for left, _ in ready:
             with suppress(OSError):

@@ -60,17 +60,25 @@ class Cache:
 
     def get(self, key: str) -> Any | None:
         """The answer, or ``None``."""
-        with self._lock:
-            row = self._db.execute("select answer from answers where key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        try:
+            with self._lock:
+                row = self._db.execute(
+                    "select answer from answers where key = ?", (key,)
+                ).fetchone()
+            return None if row is None else json.loads(row[0])
+        except (sqlite3.Error, ValueError) as error:
+            raise InputError(f"the cache of answers is damaged: {error}", file=self._name) from None
 
     def put(self, key: str, answer: Any) -> None:
         """Keep an answer in place of an earlier one."""
-        with self._lock:
-            self._db.execute(
-                "insert or replace into answers values (?, ?)", (key, canonical(answer))
-            )
-            self._db.commit()
+        try:
+            with self._lock:
+                self._db.execute(
+                    "insert or replace into answers values (?, ?)", (key, canonical(answer))
+                )
+                self._db.commit()
+        except sqlite3.Error as error:
+            raise UsageError(f"can't write {self._name}: {error}") from None
 
     def close(self) -> None:
         """Close the file."""

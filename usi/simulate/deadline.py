@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from typing import Any, TypeVar
 
 from usi.simulate.faults import RunStopped
 
@@ -13,6 +14,12 @@ GRACE = 5.0
 """Seconds that a call under way is given to end once the run was interrupted."""
 _LOOK = 0.1
 Result = TypeVar("Result")
+
+
+def all_ended(futures: Sequence[Future[Any]]) -> None:
+    """Wait until all have ended; an interruption is seen at once, whichever thread it reaches."""
+    while wait(futures, timeout=_LOOK).not_done:
+        continue
 
 
 def within(

@@ -16,7 +16,8 @@ from usi.records import Session
 from usi.simulate.calls import Calls, Runtime
 from usi.simulate.candidates import USER_KINDS, Table, describe, label_of
 from usi.simulate.client import ModelSettings, complete, prices
-from usi.simulate.faults import EpisodeFault, RunStopped
+from usi.simulate.deadline import all_ended
+from usi.simulate.faults import INFRASTRUCTURE, EpisodeFault, RunStopped
 from usi.simulate.leave import require_leave
 from usi.simulate.preparation import runtime_of
 from usi.simulate.protocol import Message
@@ -39,6 +40,11 @@ class Judged:
     repaired: int = 0
     unanswered: int = 0
     stopped: str | None = None
+
+    @property
+    def unusable(self) -> bool:
+        """Whether infrastructure kept every talk from being judged."""
+        return not self.answers and any(name in INFRASTRUCTURE for name in self.left_out)
 
     def lines(self, instrument: Instrument) -> Iterator[str]:
         """What is said of it to people."""
@@ -177,23 +183,33 @@ def judge_all(
     def one(item: tuple[str, str]) -> Filled | EpisodeFault | RunStopped:
         try:
             return judge_one(item[1], settings, instrument, Calls(runtime, f"talk {item[0]}"))
-        except (EpisodeFault, RunStopped) as fault:
+        except EpisodeFault as fault:
             return fault
+        except RunStopped as stopped:
+            runtime.stopping.set()
+            return stopped
         except UsiError:
             runtime.stopping.set()
             raise
 
     with ThreadPoolExecutor(max_workers=max(1, concurrency)) as pool:
-        for (key, _), found in zip(wanted, pool.map(one, wanted), strict=True):
-            if isinstance(found, RunStopped):
-                runtime.stopping.set()
-                result.stopped = result.stopped or found.why
-            elif isinstance(found, EpisodeFault):
-                result.left_out[found.reason] += 1
-            else:
-                result.answers[key] = found.answers
-                result.repaired += found.repaired
-                result.unanswered += found.unanswered
+        try:
+            asked = [pool.submit(one, item) for item in wanted]
+            all_ended(asked)
+            for (key, _), future in zip(wanted, asked, strict=True):
+                found = future.result()
+                if isinstance(found, RunStopped):
+                    result.stopped = result.stopped or found.why
+                elif isinstance(found, EpisodeFault):
+                    result.left_out[found.reason] += 1
+                else:
+                    result.answers[key] = found.answers
+                    result.repaired += found.repaired
+                    result.unanswered += found.unanswered
+        except KeyboardInterrupt:
+            runtime.stopping.set()
+            runtime.interrupted.set()
+            raise
     return result
 
 

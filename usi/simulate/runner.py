@@ -21,7 +21,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from usi.errors import InputError, UsageError, unknown_name
 from usi.reading import whole_number
 from usi.simulate.calls import Calls, Ledger, Runtime, Usage
 from usi.simulate.candidates import differences, header, user_fingerprint
+from usi.simulate.deadline import all_ended
 from usi.simulate.episode import Cell, Episode, Setting, run_episode
 from usi.simulate.faults import RunStopped
 from usi.simulate.protocol import Domain, Task
@@ -138,7 +140,7 @@ class RunLog:
         self._lock = threading.Lock()
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = self._path.open("a+b")
+            self._stream = self._path.open("a+b", buffering=0)
         except OSError as error:
             raise UsageError(
                 f"can't write into {self._path.parent}: {error.strerror}; choose another -o"
@@ -175,11 +177,28 @@ class RunLog:
         return bodies
 
     def append(self, body: Any) -> None:
-        """Write a line and wait until it is on disk."""
+        """Write a line and wait until it is on disk; it is there whole or not at all.
+
+        Raises
+        ------
+        UsageError
+            Where it can't be written (disk full).
+        """
+        line = memoryview(encode_line(body))
         with self._lock:
-            self._stream.write(encode_line(body))
-            self._stream.flush()
-            os.fsync(self._stream.fileno())
+            number = self._stream.fileno()
+            before = os.fstat(number).st_size
+            try:
+                while line:
+                    line = line[os.write(number, line) :]
+                os.fsync(number)
+            except OSError as error:
+                with suppress(OSError):
+                    os.ftruncate(number, before)
+                raise UsageError(
+                    f"can't write {self._path}: {error.strerror}; what is done is kept, and the "
+                    "same command goes on from there"
+                ) from None
 
     def close(self) -> None:
         """Close the file and let others have it."""
@@ -204,13 +223,15 @@ class Progress:
     def close(self) -> None:
         """Leave the line."""
         if self.stream is not None:
-            self.stream.write("\n")
-            self.stream.flush()
+            with suppress(OSError):
+                self.stream.write("\n")
+                self.stream.flush()
 
     def _draw(self) -> None:
         if self.stream is not None:
-            self.stream.write(f"\r\x1b[K{self.line()}")
-            self.stream.flush()
+            with suppress(OSError):
+                self.stream.write(f"\r\x1b[K{self.line()}")
+                self.stream.flush()
 
     def line(self) -> str:
         """What is shown."""
@@ -307,6 +328,11 @@ class Summary:
     defects: Counter[str] = field(default_factory=Counter)
     spent: Usage = field(default_factory=Usage)
     stopped: str | None = None
+
+    @property
+    def unusable(self) -> bool:
+        """Whether there are episodes and infrastructure ended every one."""
+        return bool(self.infrastructure) and not self.terminations
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
@@ -418,7 +444,7 @@ class Run:
             with ThreadPoolExecutor(max_workers=max(1, plan.concurrency)) as pool:
                 try:
                     ended = [pool.submit(self._one, cell, runtime, progress) for cell in todo]
-                    wait(ended)
+                    all_ended(ended)
                     for one in ended:
                         one.result()  # what `_one` does not catch must not pass for done
                 except KeyboardInterrupt:

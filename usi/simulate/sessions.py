@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,10 @@ def write_whole(path: Path, content: bytes) -> None:
             os.fsync(stream.fileno())
         part.replace(path)
     except OSError as error:
-        raise UsageError(f"can't write {path}: {error.strerror}") from None
+        raise UsageError(f"can't write {path}: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def survey_key(record: Mapping[str, Any]) -> str:
