@@ -24,6 +24,7 @@ from usi.scoring.scorecard import Scorecard, SimulatorCard
 if TYPE_CHECKING:
     import polars as pl
 
+    from usi.extraction.spec import FeatureSpec
     from usi.scoring.robust.scorable import Selection
     from usi.scoring.robust.sums import SideSums
     from usi.scoring.robust.terms import Contrast, Terms
@@ -45,6 +46,8 @@ class SimulatorTerms:
         Hash of the human sums: equal where the same human sessions count.
     terms
         Component -> signed terms with replicates.
+    people_rows, run_rows
+        Rows of the sums of both sides.
     """
 
     path: str
@@ -53,6 +56,8 @@ class SimulatorTerms:
     units: tuple[str, ...]
     people: str
     terms: dict[str, Terms]
+    people_rows: pl.DataFrame
+    run_rows: pl.DataFrame
 
     @property
     def signature(self) -> str:
@@ -142,9 +147,8 @@ def terms_of(
     """Rebuild terms from the table of per-task sums; they must give the scorecard's values."""
     import polars as pl
 
-    from usi.scoring.robust.scorable import POOL, STYLE, Selection, with_pool_specs
-    from usi.scoring.robust.sums import from_frame
-    from usi.scoring.robust.terms import all_terms, contrast, feature_terms
+    from usi.scoring.robust.scorable import STYLE, Selection
+    from usi.scoring.robust.terms import feature_terms
 
     own = table.filter(pl.col("simulator") == simulator.name)
     people, runs = (own.filter(pl.col("side") == side) for side in ("human", "simulated"))
@@ -152,41 +156,25 @@ def terms_of(
         raise Mismatch(
             f"the per-task sums hold nothing of {simulator.name}", file=str(sidecar_path(path))
         )
-    paired = simulator.design != "unpaired"
-    bins = _bins(people if people["bin_index"].max() is not None else runs)
-    units_h, units_s = (sorted(set(side["unit"])) for side in (people, runs))
-    if paired:
-        units_h = units_s = sorted(set(units_h) | set(units_s))
-    human = from_frame(people, units=units_h, bins=bins)
-    sim = from_frame(runs, units=units_s, bins=bins)
-    on_simulator = not paired or bool((sim.bin >= 0).any())
-
-    def compared(replicates: int, seed: int) -> Contrast:
-        return contrast(
-            sim,
-            human,
-            paired=paired,
-            on_simulator=on_simulator,
-            replicates=replicates,
-            seed=seed,
-        )
-
-    data = compared(REPLICATES, SEED)
-    pools = [POOL + d for d in DIMENSIONS if POOL + d in data.place]  # and not their cells
-    specs = with_pool_specs(card.profile.partition("@")[0], pools)
-    terms = all_terms(data, specs, _selections(simulator))
+    sides = _sides(card, simulator, people, runs)
+    data = sides.compared(REPLICATES, SEED)
+    terms = sides.terms(data)
     draws = _draws(card)
     if draws not in (None, (REPLICATES, SEED)):
-        as_scored = compared(*draws)
-        printed = all_terms(as_scored, specs, _selections(simulator))
+        as_scored = sides.compared(*draws)
+        printed = sides.terms(as_scored)
     else:
         as_scored, printed = data, terms
     written = tuple(name for name, part in simulator.style.items() if part.score.ok)
-    style = feature_terms(as_scored, specs, {STYLE: Selection(written, 0, None)}) if written else {}
+    style = (
+        feature_terms(as_scored, sides.specs, {STYLE: Selection(written, 0, None)})
+        if written
+        else {}
+    )
     odd = list(
         contradictions(
             simulator,
-            FromSums(as_scored, printed, style.get(STYLE), human, sim),
+            FromSums(as_scored, printed, style.get(STYLE), sides.human, sides.simulated),
             same_draws=draws is not None,
         )
     )
@@ -196,12 +184,94 @@ def terms_of(
             "score again",
             file=str(sidecar_path(path)),
         )
-    terms = {
-        name: own_terms
-        for name, own_terms in terms.items()
+    return SimulatorTerms(
+        path=path,
+        card=card,
+        simulator=simulator,
+        units=sides.simulated.units,
+        people=_digest(sides.human),
+        terms=_assessed(simulator, terms),
+        people_rows=people,
+        run_rows=runs,
+    )
+
+
+def terms_of_rows(
+    card: Scorecard, simulator: SimulatorCard, people: pl.DataFrame, runs: pl.DataFrame
+) -> dict[str, Terms]:
+    """Terms out of some of the rows of the sums: of fewer runs, or fewer tasks.
+
+    Parameters
+    ----------
+    card, simulator
+        Where the rows are from; it says which features are scored.
+    people, runs
+        Rows of both sides. Clusters are numbered anew, so that those without rows are not drawn.
+    """
+    import polars as pl
+
+    kept = sorted(set(people["cluster"]) | set(runs["cluster"]))
+    number = pl.col("cluster").replace_strict(kept, list(range(len(kept))), return_dtype=pl.Int64)
+    sides = _sides(card, simulator, people.with_columns(number), runs.with_columns(number))
+    return _assessed(simulator, sides.terms(sides.compared(REPLICATES, SEED)))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """Both sides of one comparison out of their rows, and what is scored."""
+
+    simulator: SimulatorCard
+    human: SideSums
+    simulated: SideSums
+    paired: bool
+    specs: tuple[FeatureSpec, ...]
+
+    def compared(self, replicates: int, seed: int) -> Contrast:
+        """Means of both sides with replicates."""
+        from usi.scoring.robust.terms import contrast
+
+        on_simulator = not self.paired or bool((self.simulated.bin >= 0).any())
+        return contrast(
+            self.simulated,
+            self.human,
+            paired=self.paired,
+            on_simulator=on_simulator,
+            replicates=replicates,
+            seed=seed,
+        )
+
+    def terms(self, data: Contrast) -> dict[str, Terms]:
+        """Terms of every component."""
+        from usi.scoring.robust.terms import all_terms
+
+        return all_terms(data, self.specs, _selections(self.simulator))
+
+
+def _sides(
+    card: Scorecard, simulator: SimulatorCard, people: pl.DataFrame, runs: pl.DataFrame
+) -> _Sides:
+    from usi.scoring.robust.scorable import POOL, with_pool_specs
+    from usi.scoring.robust.sums import from_frame
+
+    paired = simulator.design != "unpaired"
+    bins = _bins(people if people["bin_index"].max() is not None else runs)
+    units_h, units_s = (sorted(set(side["unit"])) for side in (people, runs))
+    if paired:
+        units_h = units_s = sorted(set(units_h) | set(units_s))
+    human = from_frame(people, units=units_h, bins=bins)
+    pools = [POOL + d for d in DIMENSIONS if POOL + d in human.features]  # and not their cells
+    specs = with_pool_specs(card.profile.partition("@")[0], pools)
+    simulated = from_frame(runs, units=units_s, bins=bins)
+    return _Sides(simulator, human, simulated, paired, specs)
+
+
+def _assessed(simulator: SimulatorCard, terms: dict[str, Terms]) -> dict[str, Terms]:
+    """Terms of the components that the scorecard gives a score."""
+    return {
+        name: own
+        for name, own in terms.items()
         if name in simulator.components and simulator.components[name].ok
     }
-    return SimulatorTerms(path, card, simulator, tuple(units_s), _digest(human), terms)
 
 
 def _bins(frame: pl.DataFrame) -> tuple[str, ...]:
@@ -232,6 +302,17 @@ def _digest(side: SideSums) -> str:
     return sha256_bytes(b"|".join([repr(side.units).encode(), *arrays]))
 
 
+def _people_on(found: SimulatorTerms, units: list[str]) -> str:
+    """Hash of the human sums on some of the tasks."""
+    import polars as pl
+
+    rows = found.people_rows.filter(pl.col("unit").is_in(units))
+    order = rows.drop("simulator", "cluster", "bin", "bin_index").sort("unit", "split")
+    numbers = order.select(pl.selectors.numeric()).to_numpy().astype(np.float64)
+    names = repr(order.select("unit", "split").rows())
+    return sha256_bytes(names.encode() + b"|" + np.round(numbers, 9).tobytes())
+
+
 def _draws(card: Scorecard) -> tuple[int, int] | None:
     """Replicates and seed that a scorecard was made with, where it says so."""
     try:
@@ -246,7 +327,8 @@ def require_comparable(a: SimulatorTerms, b: SimulatorTerms, *, runs: bool) -> l
     Parameters
     ----------
     runs
-        Whether the same tasks and numbers of runs are asked for, too.
+        Whether the same tasks and numbers of runs are asked for, too; else what differs there is
+        made equal by `usi.decisions.common_runs`, where both sides did the same tasks.
 
     Raises
     ------
@@ -255,12 +337,19 @@ def require_comparable(a: SimulatorTerms, b: SimulatorTerms, *, runs: bool) -> l
     """
     # Survey and two-sample test are no part of the terms, and another version of usi is told,
     # not refused.
-    ignored = ("v", "survey", "c2st", "sim", *(() if runs else ("runs",)))
+    paired = a.simulator.design == b.simulator.design == "paired"
+    tasks_may_differ = paired and not runs
+    made_equal = () if runs else ("runs", "tasks", "subset") if paired else ("runs",)
+    ignored = ("v", "survey", "c2st", "sim", *made_equal)
     odd = differences(a.signature, b.signature)
     serious = differences(a.signature, b.signature, ignore=ignored)
     if a.simulator.design != b.simulator.design:
         serious.append(f"design: {a.simulator.design} against {b.simulator.design}")
-    if a.units != b.units:
+    if tasks_may_differ and a.units != b.units:
+        common = sorted(set(a.units) & set(b.units))
+        if _people_on(a, common) != _people_on(b, common):
+            serious.append("people: other human sessions")
+    elif a.units != b.units:
         serious.append(f"tasks: {len(set(a.units) ^ set(b.units))} are on one side only")
     elif a.people != b.people:
         serious.append("people: other human sessions")

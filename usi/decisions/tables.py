@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from usi.decisions.admission import Admission, Found, admissions, find_records
+from usi.decisions.common_runs import at_common_runs
 from usi.decisions.compare import Difference, judged, paired_differences
 from usi.decisions.rank import Ranking, rank_scores
 from usi.decisions.rules import rules_of
@@ -149,6 +150,8 @@ class Leaderboard:
         Component -> value of people among themselves.
     entries
         Name -> what stands beside its place.
+    notes
+        What was made equal before ranking.
     """
 
     signature: str
@@ -159,6 +162,7 @@ class Leaderboard:
     components: dict[str, dict[str, Estimate]]
     human_components: dict[str, float | None]
     entries: dict[str, Entry]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -253,7 +257,9 @@ def rank_files(
 def _into(groups: list[list[SimulatorTerms]], found: SimulatorTerms) -> None:
     for group in groups:
         try:
-            require_comparable(group[0], found, runs=True)
+            require_comparable(group[0], found, runs=False)
+            if group[0].units != found.units:
+                continue
         except UsiError:
             continue
         if group[0].terms.keys() == found.terms.keys():
@@ -277,8 +283,14 @@ def _board(
     records: Found,
     as_of: str | None,
 ) -> Leaderboard:
+    group = sorted(group, key=lambda found: (found.signature, Path(found.path).name))
     names = _names(group)
-    scores = [[found.terms[p] for p in PARTS if p in found.terms] for found in group]
+    common = at_common_runs(group)
+    if not common.even:  # then a place would rest on how many sessions there are
+        raise UsageError(
+            "; ".join(common.notes) + ": rank scorecards with the same number of sessions a task"
+        )
+    scores = [[own[p] for p in PARTS if p in own] for own in common.terms]
     values = np.array([np.mean([t.raw for t in own]) for own in scores])
     draws = np.stack([np.mean([t.replicated() for t in own], axis=0) for own in scores], axis=1)
     human = group[0].card.human
@@ -295,6 +307,7 @@ def _board(
         human_components={
             name: human.components[name].value for name in PARTS if name in human.components
         },
+        notes=common.notes,
         entries={
             name: entry_of(found, records, as_of) for name, found in zip(names, group, strict=True)
         },
@@ -361,9 +374,11 @@ def compare_files(
         first = load_terms(a, one.name, card=card_a)
         second = load_terms(b, two.name, card=card_b)
         notes += [f"differs: {line}" for line in require_comparable(first, second, runs=False)]
-        rows = list(paired_differences(first.terms, second.terms))
+        common = at_common_runs((first, second))
+        notes += common.notes
+        rows = list(paired_differences(*common.terms, even=common.even))
         rows += [row for row in _unpaired(one, two) if row.name == "survey"]
-        odd = first.terms.keys() ^ second.terms.keys()
+        odd = common.terms[0].keys() ^ common.terms[1].keys()
         if odd:
             notes.append(f"only one of the two assesses: {', '.join(sorted(odd))}")
         unsure = tuple(dict.fromkeys((*_unsure(card_a), *_unsure(card_b))))

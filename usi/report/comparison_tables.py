@@ -38,7 +38,12 @@ def comparison_tables(found: Comparison, *, features: int = 20) -> tuple[Table, 
     tables = [Table(title, head, _rows(scores), tuple(notes))]
     if rest:
         more = len(rest) - features
-        left = (f"{more} more features changed less",) if more > 0 else ()
+        left: tuple[str, ...] = (f"{more} more features changed less",) if more > 0 else ()
+        if any(row.word == "may be chance" for row in rest):
+            left += (
+                "may be chance: its own bounds leave out 0, but with so many features some do by "
+                "chance; better and worse stand at a false discovery rate of 5 %",
+            )
         tables.append(Table("Features", head, _rows(rest[:features]), left))
     return tuple(tables)
 
@@ -51,7 +56,7 @@ def ranking_tables(found: Rankings) -> tuple[Table, ...]:
     """One table for each set of comparable scorecards; the human row first."""
     tables = []
     for board in found.tables:
-        tables.append(_board(board, found.notes))
+        tables.append(_board(board, (*board.notes, *found.notes)))
         records = _admissions(board)
         if records:
             expiry = _expiry(found.as_of)
