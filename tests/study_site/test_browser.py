@@ -247,10 +247,12 @@ def test_thirty_participants_and_two_kills(tmp_path: Path) -> None:
                 )
                 await chromium.close()
 
-        asyncio.run(go())
-        status = usi("study", "status", folder).json()
-        assert (status["filled"], status["held"], status["cells"]) == (30, 0, 30), status
-        server.kill()
+        try:
+            asyncio.run(go())
+            status = usi("study", "status", folder).json()
+            assert (status["filled"], status["held"], status["cells"]) == (30, 0, 30), status
+        finally:
+            server.kill()
     corpus = tmp_path / "corpus"
     done = usi("study", "export", folder, "-o", corpus)
     assert done.code == 0, done.err

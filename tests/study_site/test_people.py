@@ -328,6 +328,30 @@ def test_an_oracle_is_refused_for_people(tmp_path: Path) -> None:
         open_study(read_study(folder))
 
 
+def test_an_agent_whose_file_is_missing_is_named_with_its_field(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "s", agent="agents/none.toml")
+    with pytest.raises(InputError, match=r"agents/none\.toml, and there is no such file") as caught:
+        open_study(read_study(folder))
+    assert "study.toml, field agent" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("top", "greeting"),
+    [('language = "de"', "Hallo! Wie kann ich Ihnen heute helfen?"),
+     ('language = "de"\ngreeting = "Na?"', "Na?"),
+     ("", "Hi! How can I help you today?")],
+)  # fmt: skip
+def test_the_first_message_is_in_the_language_of_the_study(
+    tmp_path: Path, top: str, greeting: str
+) -> None:
+    running = open_running(write_study(tmp_path / "s", top=top))
+    talk = begin_task(running, join(running, 1))
+    assert talk is not None
+    first = people.messages_of(running.database.read(), talk)[0]
+    assert first.body["content"] == greeting
+    running.database.close()
+
+
 def test_another_agent_is_refused_once_people_took_part(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     running = open_running(folder)

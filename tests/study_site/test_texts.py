@@ -7,6 +7,7 @@ import re
 import pytest
 from helpers import ROOT
 
+from usi.simulate.user import GREETING
 from usi.study.texts import languages, shipped, texts_of
 
 MARK = re.compile(r"\{\w+\}")
@@ -28,6 +29,10 @@ def test_every_text_is_used() -> None:
     made = re.compile(r"instructions_\d|practice_reply_\d|\w+_(?:title|text)|talk_\w+|rate_\w+")
     unused = [n for n in shipped("en") if f'"{n}"' not in code and f"'{n}'" not in code]
     assert [name for name in unused if not made.fullmatch(name)] == []
+
+
+def test_people_and_simulators_are_greeted_alike_in_english() -> None:
+    assert shipped("en")["greeting"] == GREETING
 
 
 def test_a_study_replaces_texts_and_a_region_takes_its_language() -> None:

@@ -69,24 +69,18 @@ class Walker:
         step = await self.step()
         if step == "consent":
             await self.look("consent")
-            await self.page.check("input[name=agree]")
-            await self.press("button.primary")
+            await self.again(self._agree)
         elif step == "background":
             await self.look("background")
-            for group in await self.page.locator("fieldset").all():
-                await group.locator("input").first.check()
-            await self.press("button.primary")
+            await self.again(lambda: self._choose(0))
         elif step == "instructions":
             await self.look("instructions")
-            await self.page.check("input[name=answer][value='1']")
-            await self.press("button.primary")
+            await self.again(self._understand)
         elif step == "talk":
             await self.talk()
         elif step == "survey":
             await self.look("survey")
-            for group in (await self.page.locator("fieldset").all())[:-1]:
-                await group.locator("input").nth(1).check()
-            await self.press("button.primary")
+            await self.again(lambda: self._choose(1, all_but=1))
         elif step == "next":
             if await self.page.locator("meta[http-equiv=refresh]").count():
                 await self.look("wait")
@@ -105,6 +99,20 @@ class Walker:
             await self.look("plain")
             return False
         return True
+
+    async def _agree(self) -> None:
+        await self.page.check("input[name=agree]", timeout=20_000)
+        await self._press("button.primary")
+
+    async def _understand(self) -> None:
+        await self.page.check("input[name=answer][value='1']", timeout=20_000)
+        await self._press("button.primary")
+
+    async def _choose(self, option: int, *, all_but: int = 0) -> None:
+        groups = await self.page.locator("fieldset").all()
+        for group in groups[: len(groups) - all_but]:
+            await group.locator("input").nth(option).check(timeout=20_000)
+        await self._press("button.primary")
 
     async def press(self, selector: str) -> None:
         """Press a button and wait for the page that follows, however often the server is gone."""

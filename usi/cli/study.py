@@ -55,7 +55,7 @@ def new(
     Example: usi study new desk --domain service_desk --agent agents/desk.toml --people 3
     """
     from usi.cli.console import note
-    from usi.study.new import new_study
+    from usi.study.new import new_study, next_steps
     from usi.study.settings import read_study
 
     for path in new_study(
@@ -68,7 +68,7 @@ def new(
     ):
         note(f"written: {path}", quiet=delivery.quiet)
     read_study(folder)
-    note(f"Next: fill in {folder}/consent.md and {folder}/study.toml", quiet=delivery.quiet)
+    note(f"Next: {next_steps(folder, own.agent)}", quiet=delivery.quiet)
 
 
 @app.command(name="serve")

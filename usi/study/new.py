@@ -58,6 +58,14 @@ def new_study(
     return [folder / name for name in made]
 
 
+def next_steps(folder: Path, agent: str) -> str:
+    """What its owner does next with a new study, in one line."""
+    fill = f"fill in {folder / 'consent.md'} and {folder / STUDY}"
+    if agent.endswith(".toml") and not any(p.is_file() for p in (folder / agent, Path(agent))):
+        return f"write {agent}, which is not there yet (kind, model), and {fill}"
+    return fill
+
+
 def design_of(plan: Plan, *, each: int) -> str:
     """The tables ``[design]`` and ``[limits]`` of a ``study.toml`` for a plan.
 

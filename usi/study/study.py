@@ -19,7 +19,6 @@ from usi.simulate.domains import load_domain
 from usi.simulate.protocol import EXPECTED_SUCCESS, Domain, Task
 from usi.simulate.questions import Instrument, read_instrument
 from usi.simulate.runner import choose_tasks
-from usi.simulate.user import GREETING
 from usi.study.assignment import Cells, stratum_of
 from usi.study.database import Connection, Database
 from usi.study.settings import STUDY, Place, check_filled_in, read_study
@@ -72,8 +71,8 @@ class Running:
 
     @property
     def greeting(self) -> str:
-        """First message of the agent, the same for everybody."""
-        return self.place.study.greeting or GREETING
+        """First message of the agent, the same for everybody; in the language of the study."""
+        return self.place.study.greeting or self.texts("greeting")
 
     @cached_property
     def strata(self) -> dict[str, str]:
@@ -123,7 +122,7 @@ def open_study(place: Place, *, clock: Callable[[], float] = time.time) -> Runni
     """
     study, shown = place.study, str(place.folder / STUDY)
     domain = _domain(place)
-    agent = read_agent(_near(place, study.agent))
+    agent = _agent(place)
     if isinstance(agent, OracleAgents):
         raise InputError(
             "an oracle follows its own plan whatever people say, so people can't talk to it; "
@@ -238,6 +237,18 @@ def _near(place: Place, name: str) -> str:
     """A name in the settings: a path beside them where there is one, else as it is."""
     path = place.file(name)
     return str(path) if path.exists() else name
+
+
+def _agent(place: Place) -> AgentFactory:
+    name = _near(place, place.study.agent)
+    if name.endswith(".toml") and not Path(name).is_file():
+        raise InputError(
+            f"names {name}, and there is no such file: write it (kind, model), or name the agent "
+            "as model:NAME, an address or callable:module:function",
+            file=str(place.folder / STUDY),
+            field="agent",
+        )
+    return read_agent(name)
 
 
 def _domain(place: Place) -> Domain:
