@@ -167,6 +167,44 @@ def test_withdrawing_leaves_no_word_in_the_file(running: Running) -> None:
     assert db.write(lambda c: people.say(c, running, person, talk, "again", client="b")) == "over"
 
 
+def test_a_deleted_talks_number_is_not_given_to_somebody_else(running: Running) -> None:
+    one, other = join(running, 1), join(running, 2)
+    first = begin_task(running, one)
+    assert first is not None
+    running.database.write(lambda db: people.withdraw(db, running, one))
+    second = begin_task(running, other)
+    assert second is not None
+    assert second > first, "a late answer, or an open page, of the first talk would reach it"
+
+
+def test_what_the_owner_said_of_a_talk_goes_with_it(running: Running) -> None:
+    person = join(running, 1)
+    talk = do_task(running, person)
+    assert talk is not None
+    running.database.write(lambda db: status.exclude(db, running, talk, "says her address"))
+    running.database.write(lambda db: people.withdraw(db, running, person))
+    kept = [row["detail"] for row in running.database.read().execute("select detail from event")]
+    assert not any("her address" in (detail or "") for detail in kept)
+
+
+def test_a_place_whose_words_were_forgotten_is_not_taken_up_again(
+    running: Running, clock: Clock
+) -> None:
+    person, talks = join(running, 1), []
+    talks.append(begin_task(running, person))
+    clock.now += 3600
+    running.database.write(lambda db: people.return_idle(db, running))
+    practising = join(running, 2, practise=False)
+    forget_data(running, dropouts=True)
+    talks.append(begin_task(running, person))
+    assert talks[1] not in (None, talks[0])
+    assert step(running, practising) == "practice"
+    here = people.where(running.database.read(), running, practising)
+    assert here is not None
+    assert here.talk is not None
+    assert people.messages_of(running.database.read(), here.talk.id), "it is still under way"
+
+
 def test_what_the_agent_cost_is_kept_when_the_talk_is_deleted(running: Running) -> None:
     from usi.study.agents import spent_so_far
 

@@ -419,7 +419,8 @@ def next_task(db: Connection, running: Running, participant: int) -> int | None:
 def _taken_up_again(db: Connection, running: Running, participant: int) -> int | None:
     row = db.execute(
         "select id, task, batch from talk where participant = ? and state = 'returned' "
-        "and batch is not null and excluded is null order by id desc limit 1",
+        "and batch is not null and excluded is null "
+        "and exists (select 1 from message where talk = talk.id) order by id desc limit 1",
         (participant,),
     ).fetchone()
     if row is None or row["batch"] not in running.cells(db).free(row["task"]):
@@ -632,7 +633,11 @@ def delete_content(db: Connection, participant: int) -> None:
         "delete from message where talk in (select id from talk where participant = ?)",
         (participant,),
     )
-    db.execute("delete from event where participant = ?", (participant,))
+    db.execute(
+        "delete from event where participant = :person "
+        "or talk in (select id from talk where participant = :person)",
+        {"person": participant},
+    )
     db.execute("delete from talk where participant = ?", (participant,))
     db.execute("delete from identity where participant = ?", (participant,))
 

@@ -44,7 +44,7 @@ def forget_data(
     identities
         What recruiting services told about people.
     dropouts
-        Talks that gave their place back, and practice talks.
+        Talks that gave their place back, and practice talks that ended.
     everything
         All talks, answers, events and identities.
 
@@ -75,7 +75,7 @@ def forget_data(
         talks = 0
         if dropouts:
             rows = db.execute(
-                "select id from talk where state = 'returned' or task = ''"
+                "select id from talk where state = 'returned' or (task = '' and state != 'open')"
             ).fetchall()
             for row in rows:
                 db.execute("delete from message where talk = ?", (row["id"],))

@@ -20,8 +20,10 @@ create table identity (
   key text not null unique,
   parameters text not null
 );
+-- A number is never given again: an answer or an open page of a talk that was deleted must not
+-- reach another one.
 create table talk (
-  id integer primary key,
+  id integer primary key autoincrement,
   participant integer not null references participant (id),
   task text not null,
   batch integer,
