@@ -206,14 +206,17 @@ def test_thirty_participants_and_two_kills(tmp_path: Path) -> None:
         url = server.start()
         paths = links(folder, 30)
         walkers: list[Walker] = []
+        gone: set[int] = set()
 
         async def participant(chromium: Any, number: int) -> None:
             context = await chromium.new_context(viewport={"width": 375, "height": 740})
             page = await context.new_page()
             page.set_default_timeout(60_000)
             leaves = number % 5 == 0  # six of thirty leave in their first task
-            if number in LATE:
-                await asyncio.sleep(100)  # by then the places of those who left are free again
+            if number in LATE:  # they come once the places of those who left are free again
+                while len(gone) < 3:
+                    await asyncio.sleep(1)
+                await asyncio.sleep(75)
             walker = Walker(
                 page, f"person {number}", turns=2, leave_after=3 if leaves else None,
                 double_click=number % 2 == 0, home=url + paths[number],
@@ -221,6 +224,8 @@ def test_thirty_participants_and_two_kills(tmp_path: Path) -> None:
             walkers.append(walker)
             await walker.again(lambda: page.goto(url + paths[number]), first=url + paths[number])
             await walker.walk()
+            if number % 10 == 5:
+                gone.add(number)
             if leaves and number % 10 == 0:  # three of them return on another device
                 await context.close()
                 await asyncio.sleep(20)
