@@ -996,6 +996,9 @@ class AuditOptions:
     mix: tuple[Path, ...] = option(
         (), "Transcripts of a model user, for mixtures; may be repeated.", metavar="FILE"
     )
+    cases: int | None = option(
+        None, "Cases of each half of an event log; default: all.", metavar="N", least=100
+    )
     attack: tuple[str, ...] = option((), "Only this attack; repeatable.", metavar="NAME")
     seed: int = option(1, "Of the first draw.", shown=True)
     resume: Path | None = option(

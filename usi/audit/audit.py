@@ -72,6 +72,8 @@ class Audit:
         What a reader must know.
     synthetic
         Whether the corpus is.
+    of_log
+        Whether it is an event log: cases in place of sessions, and no sizes.
     """
 
     corpus: str
@@ -88,6 +90,7 @@ class Audit:
     least: str | None
     notes: tuple[str, ...]
     synthetic: bool = False
+    of_log: bool = False
 
     @property
     def admitted(self) -> tuple[Admission, ...]:

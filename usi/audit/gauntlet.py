@@ -31,6 +31,8 @@ PEOPLE = "people"
 """Name of the row of held-out people."""
 OTHER_PEOPLE = "other-people"
 """The same with participants who are not in the reference."""
+OTHER_HALF = "other half"
+"""Name of the row of real cases, where the corpus is an event log."""
 REFUSED = "REFUSED"
 """In place of a verdict: there was no score, for a reason that the row gives."""
 
@@ -310,7 +312,7 @@ class Admission:
     @property
     def attack(self) -> bool:
         """Whether it is an attack, and not people."""
-        return self.name not in (PEOPLE, OTHER_PEOPLE)
+        return self.name not in (PEOPLE, OTHER_PEOPLE, OTHER_HALF)
 
     def admitted(self, letter: str) -> int:
         """Draws that passed the tier."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from usi.audit.gauntlet import TIERS, Trial
+from usi.audit.gauntlet import OTHER_HALF, TIERS, Trial
 from usi.audit.log_attacks import LOG_ATTACKS, LogAttack, renumbered
 from usi.decisions import gate_scorecard, tier
-from usi.errors import NotScorable, unknown_name
+from usi.errors import NotScorable, UsageError, unknown_name
 from usi.extraction.table import SessionTable
 from usi.logs import CaseStore, LogConfig, open_log
 from usi.logs.diagnostics import diagnose_logs
@@ -31,8 +31,6 @@ from usi.scoring.context import ScoreContext
 from usi.scoring.inputs import with_keys
 from usi.scoring.scorecard import Scorecard
 
-HONEST = "other half"
-"""Name of the row of real cases."""
 LEAST = 200
 """Cases below which a log is not audited."""
 
@@ -47,12 +45,15 @@ class LogMaterial:
         Whole cases in order, with the class of every activity where the configuration has one.
     shape, classes, config
         How the cases are counted.
+    synthetic
+        Whether the log says that it is generated.
     """
 
     events: pl.DataFrame
     shape: LogShape
     classes: ClassMap | None
     config: LogConfig
+    synthetic: bool = False
 
     @property
     def cases(self) -> int:
@@ -60,17 +61,31 @@ class LogMaterial:
         return self.events["case"].n_unique()
 
 
-def read_material(paths: Paths, config: LogConfig) -> LogMaterial:
+def read_material(paths: Paths, config: LogConfig, *, without_classes: bool = False) -> LogMaterial:
     """Read a log whole, for an audit.
+
+    Parameters
+    ----------
+    paths, config
+        The log, and how it is read.
+    without_classes
+        Go on without a class map: waiting, reopenings and the outcome stay undefined.
 
     Raises
     ------
     InputError
         As for every log.
+    UsageError
+        For a configuration without a class map.
     NotScorable
         For one of fewer than `LEAST` cases.
     """
-    classes = classes_of(config)
+    classes = None if without_classes else classes_of(config)
+    if classes is None and not without_classes:
+        raise UsageError(
+            "the configuration has no [classes]; --no-classes goes on without waiting, reopenings "
+            "and outcome"
+        )
     stream = open_log(paths, config.layout_of("human"))
     check = None if classes is None else classes.check
     with CaseStore(stream, check=check) as store:
@@ -84,12 +99,13 @@ def read_material(paths: Paths, config: LogConfig) -> LogMaterial:
             zone=layout.timezone,
             rows=layout.rows,
         )
+        synthetic = bool(store.notes.synthetic)
     if classes is not None:
         known = dict(classes.classes)
         events = events.with_columns(
             pl.col("activity").replace_strict(known, return_dtype=pl.String).alias("class")
         )
-    found = LogMaterial(renumbered(events), shape, classes, config)
+    found = LogMaterial(renumbered(events), shape, classes, config, synthetic)
     if found.cases < LEAST:
         raise NotScorable(f"{found.cases} cases are too few to be halved: at least {LEAST}")
     return found
@@ -166,7 +182,7 @@ def one_log_draw(
     reference, other = halves(material, seed, most)
     design = f"{reference['case'].n_unique()} cases a side"
     human, own = side_of(material, reference, "human", "")
-    made = {HONEST: other}
+    made = {OTHER_HALF: other}
     unmade: dict[str, str] = {}
     for attack in attacks:
         events = attack.applied(reference, other, seed)
@@ -181,7 +197,7 @@ def one_log_draw(
     told(f"{len(tables)} logs against {design} ...")
     card = _card(human, tables, traces, options)
     trials = []
-    for name in (HONEST, *(attack.name for attack in attacks)):
+    for name in (OTHER_HALF, *(attack.name for attack in attacks)):
         if name in unmade:
             nothing = dict.fromkeys(TIERS, "")
             trials.append(Trial(seed, design, name, nothing, {}, {}, unmade[name]))

@@ -12,7 +12,8 @@ _SYNTHETIC = "The corpus is synthetic: this says nothing about people."
 def headline(found: Audit) -> str:
     """The answer in one sentence."""
     people = found.rows[0]
-    passed = f"people pass tier {found.tier} in {people.admitted(found.tier)} of {people.draws}"
+    who = "the other half of the log passes" if found.of_log else "people pass"
+    passed = f"{who} tier {found.tier} in {people.admitted(found.tier)} of {people.draws}"
     admitted = found.admitted
     if not admitted:
         return f"No attack passes tier {found.tier}; {passed} draws."
@@ -58,10 +59,10 @@ def audit_tables(found: Audit) -> tuple[Table, ...]:
         "simulator",
         "what it does",
         *(f"tier {t}" for t in TIERS),
-        Column("USI-R", "1"),
+        Column("USI-log" if found.of_log else "USI-R", "1"),
     )
     head += ("stopped by",)
-    notes = [headline(found), size_line(found), *found.notes]
+    notes = [headline(found), *([] if found.of_log else [size_line(found)]), *found.notes]
     if found.synthetic:
         notes.insert(0, _SYNTHETIC)
     notes.append("Cells of a tier: draws that PASS / are INCONCLUSIVE / FAIL.")
@@ -70,8 +71,11 @@ def audit_tables(found: Audit) -> tuple[Table, ...]:
         for size in found.sizes
     )
     title = f"Gauntlet on {found.corpus}: {found.design}, {found.draws} draws"
+    main = Table(title, head, rows, tuple(notes))
+    if found.of_log:
+        return (main,)
     return (
-        Table(title, head, rows, tuple(notes)),
+        main,
         Table(
             "Real people by size of the study",
             (

@@ -102,6 +102,8 @@ class LogRules(GateRules):
                 if name not in known and name in criteria.require.components
             }
         )
+        if not card.human.index.ok:  # fewer than two components: no log has an index here
+            minimum = minimum.model_copy(update={"index": None})
         return criteria.model_copy(
             update={"profile": LOG, "require": Require(components=wanted), "minimum": minimum}
         )
