@@ -743,7 +743,7 @@ class CallOptions:
 
     budget: float | None = option(
         None,
-        "Stop in good order before more is spent; 0 makes no call.",
+        "Stop in good order before a call that would spend more; 0 makes no call.",
         panel=CALLS,
         metavar="USD",
         least=0.0,

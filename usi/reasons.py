@@ -1029,6 +1029,12 @@ ENGLISH_ONLY = Code(
     "them by English words",
 )
 
+TRUNCATED_REPLIES = Code(
+    "truncated_replies",
+    "{side}: {truncated:,} of {replies:,} replies ran out of tokens (limit {limit:.0%}): the "
+    "limit, not the user, ends them. Raise max_tokens and run again",
+)
+
 # Warnings of a scorecard: about one simulator.
 SEVERAL_PER_TASK = Code(
     "several_sessions_per_task",

@@ -187,7 +187,7 @@ def test_recorded_turns_and_names_of_files_give_plain_labels(tmp_path: Path) -> 
     assert (tmp_path / "runs/people.jsonl").is_file()
     assert usi(*run, tmp_path / "runs", "--name", "again.jsonl").code == 0
     assert sorted(p.name for p in (tmp_path / "runs").glob("[!.]*")) == [
-        "again.jsonl", "people.jsonl",
+        "again.jsonl", "again.times.json", "people.jsonl", "people.times.json",
     ]  # fmt: skip
 
 

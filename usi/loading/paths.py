@@ -18,7 +18,7 @@ _BESIDE_DATA_SETS = ("dataset_info.json", "dataset_dict.json", "state.json")
 """What Hugging Face's data sets write beside their data."""
 _UTTERANCES = "utterances.jsonl"
 _CONVOKIT = ("speakers.json", "users.json", "conversations.json", "corpus.json", "index.json")
-_BESIDE_SUFFIXES = (".md", ".toml", ".rst")
+_BESIDE_SUFFIXES = (".times.json", ".md", ".toml", ".rst")
 _SURVEY = "survey_comparable_"
 RESULTS, SIMULATIONS = "results.json", "simulations"
 

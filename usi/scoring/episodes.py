@@ -14,12 +14,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from usi.estimate import Estimate, not_assessed
-from usi.reasons import NO_CHECKS
+from usi.reasons import NO_CHECKS, TRUNCATED_REPLIES, Reason
 from usi.records import Session
 from usi.rounding import Number
 
 CONFIRMATION = "confirmation"
 """Rule that each write is confirmed by the user."""
+MOST_TRUNCATED = 0.02
+"""Share of replies that ran out of tokens above which the scorecard warns."""
 LONGEST = 80
 """Of a name; what is longer is cut."""
 
@@ -69,6 +71,8 @@ class EpisodeTally:
     rewarded: Counter[str] = field(default_factory=Counter)
     findings: Counter[str] = field(default_factory=Counter)
     costs: list[float] = field(default_factory=list)
+    replies: int = 0
+    truncated: int = 0
 
     def see(self, session: Session) -> None:
         """Count a session."""
@@ -77,6 +81,10 @@ class EpisodeTally:
             self.costs.append(float(cost))
         if session.status == "infrastructure_error":
             return
+        cut = session.meta.get("replies")
+        cut = cut.get("truncated", 0) if isinstance(cut, dict) else 0
+        self.truncated += cut if isinstance(cut, int) and not isinstance(cut, bool) else 0
+        self.replies += sum(turn.role == "user" for turn in session.turns)
         rules = _names(session.meta.get("violations"), "check")
         kinds = _names(session.meta.get("triage"), "kind")
         if rules is not None:
@@ -90,6 +98,14 @@ class EpisodeTally:
         if kinds:
             self.failed += 1
             self.findings.update(kinds)
+
+    def remark(self, whose: str) -> Reason | None:
+        """What to say where more than `MOST_TRUNCATED` of the replies ran out of tokens."""
+        if self.truncated <= MOST_TRUNCATED * self.replies:
+            return None
+        return TRUNCATED_REPLIES(
+            side=whose, truncated=self.truncated, replies=self.replies, limit=MOST_TRUNCATED
+        )
 
     def card(self) -> Episodes | None:
         """What stands in the scorecard; ``None`` where no session recorded anything."""

@@ -360,6 +360,8 @@ def read_simulators(
             side.texts |= dict.fromkeys(parts, watched.texts)
         _note(side, stream, stream.label, "simulator")
         _say(side, watched.remark(stream.label, profile))
+        for label, tally in watched.episodes.items():
+            _say(side, tally.remark(label or stream.label))
         for label in parts.keys() - {stream.label}:  # what a file lost is told of all in it
             side.losses[label] = [*side.losses.get(label, ()), *stream.notes.losses]
         side.episodes |= {label or stream.label: t for label, t in watched.episodes.items()}

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 import threading
 import time
@@ -167,11 +168,11 @@ class Budget:
 
 
 class Ledger:
-    """Counts what was really spent, and lets no call begin that might break a limit.
+    """Counts what was really spent, and lets no call begin that would break a limit.
 
-    A call holds its largest possible cost while it is under way, so that concurrent calls can't
-    pass a limit together; one that does not fit waits for those under way, and where none is, the
-    run stops.
+    A call holds its likely cost (`Runtime.expected`) while it is under way, so that concurrent
+    calls can't pass a limit together; one that does not fit waits for those under way, and where
+    none is, the run stops. A limit is passed only by what a reply is longer than was likely.
     """
 
     def __init__(self, budget: Budget | None = None, spent: Usage | None = None) -> None:
@@ -187,7 +188,7 @@ class Ledger:
             return self._spent
 
     def hold(self, money: float, tokens: int) -> None:
-        """Reserve the largest possible use of a call.
+        """Reserve the likely use of a call.
 
         Raises
         ------
@@ -226,9 +227,11 @@ class Ledger:
             parts.append(f"${self._spent.cost:.4f} of ${self.budget.money:g} spent")
         if self.budget.tokens is not None:
             parts.append(f"{self._spent.tokens} of {self.budget.tokens} tokens used")
-        return f"budget: {', '.join(parts)}; the next call might pass it"
+        return f"budget: {', '.join(parts)}; the next call is likely to pass it"
 
 
+FIRST_REPLY = 1000
+"""Tokens that the first replies of a model are expected to have."""
 Answer = dict[str, Any]
 """JSON object; ``cost``, ``tokens_in`` and ``tokens_out`` are counted where they are there."""
 
@@ -274,6 +277,7 @@ class Runtime:
     stopping: threading.Event = field(default_factory=threading.Event)
     interrupted: threading.Event = field(default_factory=threading.Event)
     _paces: dict[str, Pace] = field(default_factory=dict)
+    _seen: dict[str, tuple[int, int]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def pace(self, name: str, per_minute: float | None) -> Pace:
@@ -282,6 +286,38 @@ class Runtime:
             if name not in self._paces:
                 self._paces[name] = Pace(per_minute or self.per_minute, sleep=self.sleep)
             return self._paces[name]
+
+    def expected(self, target: str, tokens_in: int, most_out: int) -> tuple[int, int]:
+        """Tokens in and out that a call is likely to take, by what calls before it took.
+
+        Parameters
+        ----------
+        target
+            The model.
+        tokens_in
+            Of the request, by its length.
+        most_out
+            Most that the reply may have.
+
+        Returns
+        -------
+        tuple of int
+            `tokens_in` and the most that a request went beyond its length; a quarter more than the
+            longest reply, or `FIRST_REPLY` before any came.
+        """
+        with self._lock:
+            beyond, longest = self._seen.get(target, (0, 0))
+        likely = math.ceil(1.25 * longest) if longest else FIRST_REPLY
+        return tokens_in + beyond, min(most_out, likely)
+
+    def learn(self, target: str, tokens_in: int, answer: Answer) -> None:
+        """Take what a call took for `expected`; arguments as there."""
+        used = _usage(answer)
+        with self._lock:
+            beyond, longest = self._seen.get(target, (0, 0))
+            self._seen[target] = (
+                max(beyond, used.tokens_in - tokens_in), max(longest, used.tokens_out),
+            )  # fmt: skip
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but wake up where the run is to end."""
@@ -299,12 +335,15 @@ class Calls:
         What the episode's answers cost, from the cache or not: the same however it was run.
     paid
         What was really called and spent, calls that failed included.
+    truncated
+        Replies of the agent that ran out of tokens.
     """
 
     runtime: Runtime
     episode: str = ""
     usage: Usage = field(default_factory=Usage)
     paid: Usage = field(default_factory=Usage)
+    truncated: int = 0
 
     def remembered(
         self,
@@ -330,7 +369,7 @@ class Calls:
             The same request may be answered anew (an endpoint of the user's own): the cache is
             read in a replay only.
         most
-            Largest possible cost and tokens of the call, for the budget.
+            Likely cost and tokens of the call, for the budget.
         per_minute
             Calls a minute that the target allows.
 

@@ -201,7 +201,9 @@ class ModelSettings(BaseModel):
     key_env: str | None = Field(None, description="environment variable that holds the key")
     temperature: float | None = Field(None, ge=0)
     top_p: float | None = Field(None, gt=0, le=1)
-    max_tokens: int = Field(1024, ge=1)
+    max_tokens: int = Field(
+        8192, ge=1, description="of a reply, thoughts included; less where the model has less"
+    )
     timeout: float = Field(120.0, gt=0, description="seconds a call may take")
     per_minute: float | None = Field(None, gt=0, description="calls a minute")
     price_in: float | None = Field(None, ge=0, description="US dollars a million tokens")
@@ -248,12 +250,25 @@ def prices(settings: ModelSettings) -> tuple[float, float] | None:
         return settings.price_in / 1e6, settings.price_out / 1e6
     if settings.api_base is not None:
         return None  # a name in the price list says nothing about another server's price
-    entry = _litellm().model_cost
-    names = (settings.model, settings.model.partition("/")[2])
-    found = next((entry[name] for name in names if name in entry), None)
+    found = _listed(settings)
     if not found or found.get("output_cost_per_token") is None:
         return None
     return float(found.get("input_cost_per_token") or 0.0), float(found["output_cost_per_token"])
+
+
+def _listed(settings: ModelSettings) -> Mapping[str, Any] | None:
+    """What litellm's list says of a model."""
+    entry = _litellm().model_cost
+    names = (settings.model, settings.model.partition("/")[2])
+    return next((entry[name] for name in names if name in entry), None)
+
+
+def most_tokens(settings: ModelSettings) -> int:
+    """Tokens that a reply may have: as given, else the default or what the model can give."""
+    if "max_tokens" in settings.model_fields_set or settings.api_base is not None:
+        return settings.max_tokens
+    known = (_listed(settings) or {}).get("max_output_tokens")
+    return min(settings.max_tokens, known) if isinstance(known, int) else settings.max_tokens
 
 
 def complete(
@@ -284,11 +299,12 @@ def complete(
     EpisodeFault, Refused, RunStopped, ReplayMiss
         See `Calls.remembered`.
     """
+    limit = most_tokens(settings)
     asked: dict[str, Any] = {
         "messages": list(messages),
         "temperature": settings.temperature,
         "top_p": settings.top_p,
-        "max_tokens": settings.max_tokens,
+        "max_tokens": limit,
         "seed": seed,
         "tools": list(tools) or None,
         "response_format": {"type": "json_object"} if json_object else None,
@@ -300,17 +316,24 @@ def complete(
     if nonce:
         request["nonce"] = nonce
     length = sum(len(str(m.get("content") or "")) for m in messages) + len(str(list(tools)))
-    tokens = length // CHARACTERS_A_TOKEN + settings.max_tokens
-    zero = calls.runtime.replay or calls.runtime.ledger.budget.money in (None, 0)
+    runtime, sent = calls.runtime, length // CHARACTERS_A_TOKEN
+    tokens_in, tokens_out = runtime.expected(settings.model, sent, limit)
+    zero = runtime.replay or runtime.ledger.budget.money in (None, 0)
     price = None if zero else prices(settings)
     money = 0.0
     if price is not None:
-        money = (tokens - settings.max_tokens) * price[0] + settings.max_tokens * price[1]
+        money = tokens_in * price[0] + tokens_out * price[1]
+
+    def call() -> Answer:
+        answer = _call(settings, asked, runtime.interrupted)
+        runtime.learn(settings.model, sent, answer)
+        return answer
+
     return calls.remembered(
         request,
-        lambda: _call(settings, asked, calls.runtime.interrupted),
+        call,
         target=settings.model,
-        most=(money, tokens),
+        most=(money, tokens_in + tokens_out),
         per_minute=settings.per_minute,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from usi.simulate.agents.agent import AgentFactory
@@ -49,6 +50,19 @@ class Setting:
     instrument: Instrument | None = None
 
 
+class TimedTalk(list[Message]):
+    """The messages of a talk, and when each was said (UTC, ISO 8601, to the millisecond)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: list[str] = []
+
+    def append(self, message: Message) -> None:
+        """Add a message, said now."""
+        super().append(message)
+        self.times.append(datetime.now(UTC).isoformat(timespec="milliseconds"))
+
+
 @dataclass
 class Episode:
     """How an episode went.
@@ -65,6 +79,10 @@ class Episode:
         What rules had to mend in the user's replies, counted.
     survey
         Option text or ``None`` by item; ``None`` where no survey was asked.
+    times
+        When each message was said; it stands beside the transcript, never in it.
+    agent_truncated
+        Replies of the agent that ran out of tokens.
     """
 
     messages: list[Message]
@@ -74,6 +92,8 @@ class Episode:
     defects: Mapping[str, int] = field(default_factory=dict)
     survey: Mapping[str, str | None] | None = None
     usage: Usage = field(default_factory=Usage)
+    times: Sequence[str] = ()
+    agent_truncated: int = 0
 
     @property
     def infrastructure(self) -> bool:
@@ -100,7 +120,8 @@ def run_episode(cell: Cell, users: UserFactory, fixed: Setting, calls: Calls) ->
     RunStopped, Refused, ReplayMiss
         The episode did not end; nothing of it counts.
     """
-    messages: list[Message] = [{"role": "assistant", "content": fixed.greeting}]
+    messages = TimedTalk()
+    messages.append({"role": "assistant", "content": fixed.greeting})
     defects, state = Defects(), fixed.domain.new_state()
     survey: Mapping[str, str | None] | None = None
     try:
@@ -112,12 +133,14 @@ def run_episode(cell: Cell, users: UserFactory, fixed: Setting, calls: Calls) ->
             survey = _survey(user, messages, fixed.instrument, defects)
     except EpisodeFault as fault:
         return Episode(
-            messages, fault.reason, fault.detail, defects=dict(defects.counts), usage=calls.usage
-        )
+            messages, fault.reason, fault.detail, defects=dict(defects.counts), usage=calls.usage,
+            times=messages.times, agent_truncated=calls.truncated,
+        )  # fmt: skip
     grade = fixed.domain.grade(cell.task, state, messages)
     return Episode(
-        messages, ended, grade=grade, defects=dict(defects.counts), survey=survey, usage=calls.usage
-    )
+        messages, ended, grade=grade, defects=dict(defects.counts), survey=survey,
+        usage=calls.usage, times=messages.times, agent_truncated=calls.truncated,
+    )  # fmt: skip
 
 
 def _talk(

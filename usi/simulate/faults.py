@@ -13,6 +13,7 @@ INFRASTRUCTURE = (
     "provider_error",
     "malformed_response",
     "context_window_exceeded",
+    "out_of_tokens",
     "user_process_failed",
     "plugin_error",
 )

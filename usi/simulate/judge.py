@@ -21,7 +21,14 @@ from usi.simulate.faults import INFRASTRUCTURE, EpisodeFault, RunStopped
 from usi.simulate.leave import require_leave
 from usi.simulate.preparation import runtime_of
 from usi.simulate.protocol import Message
-from usi.simulate.questions import Filled, Instrument, fill_in, read_instrument, survey_file
+from usi.simulate.questions import (
+    Filled,
+    Instrument,
+    fill_in,
+    first_object,
+    read_instrument,
+    survey_file,
+)
 from usi.simulate.sessions import SURVEYS, write_whole
 
 ROLE = (
@@ -223,8 +230,9 @@ def judge_one(text: str, settings: ModelSettings, instrument: Instrument, calls:
     def ask(messages: list[Message]) -> Any:
         first, rest = messages[0], messages[1:]
         joined = {"role": "user", "content": f"{talk[1]['content']}\n\n{first['content']}"}
-        return complete(settings, [talk[0], joined, *rest], calls=calls, json_object=True)[
-            "content"
-        ]
+        answer = complete(settings, [talk[0], joined, *rest], calls=calls, json_object=True)
+        if answer["finish"] == "length" and first_object(answer["content"] or "") is None:
+            raise EpisodeFault("out_of_tokens", "the judge's answer was cut before it was one")
+        return answer["content"]
 
     return fill_in(instrument, ask)

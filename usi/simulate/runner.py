@@ -43,6 +43,7 @@ from usi.simulate.sessions import (
     lines_of,
     session_record,
     survey_key,
+    times_file,
     write_whole,
 )
 from usi.simulate.user import UserFactory
@@ -488,6 +489,7 @@ class Run:
             "key": cell.key,
             "spent": asdict(paid),
             "seconds": round(seconds, 3),
+            "times": list(episode.times),
             "session": session_record(
                 episode,
                 cell,
@@ -514,6 +516,7 @@ class Run:
         )
         if records:
             write_whole(plan.output, lines_of(records))
+            write_whole(plan.folder / f"{plan.label}.times.json", times_file(self.entries.values()))
         instrument = plan.setting.instrument
         rows = [(survey_key(r), a) for r in records if (a := answers(r)) is not None]
         if instrument is not None and rows:

@@ -52,6 +52,8 @@ def session_record(
         "harness": __version__,
         "synthetic": synthetic,
     }
+    if episode.agent_truncated:
+        meta["agent_truncated"] = episode.agent_truncated
     if grade is not None:
         meta |= grade_fields(grade)
     meta = {name: value for name, value in meta.items() if value not in ("", None)}
@@ -79,6 +81,12 @@ def session_record(
         meta=meta,
     )
     return {**record_of_session(session), "messages": [dict(m) for m in episode.messages]}
+
+
+def times_file(bodies: Iterable[Mapping[str, Any]]) -> bytes:
+    """Text of ``NAME.times.json``: by session, when each of its messages was said."""
+    times = {body["session"]["id"]: body["times"] for body in bodies if body.get("times")}
+    return (json.dumps(times, indent=0, sort_keys=True) + "\n").encode("ascii")
 
 
 def lines_of(records: Iterable[Record]) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Message, Task
 
 STOP = "###STOP###"
@@ -23,16 +24,21 @@ GREETING = "Hi! How can I help you today?"
 MAX_ASKS = 3
 """How often an empty or confused reply is asked for before it counts."""
 
-_BLOCK = re.compile(
-    r"<(\|?)(think|thinking|thought|reasoning|reflection)\1>.*?<(?:/\1|\1/)\2\1>", re.S | re.I
+_THOUGHT = re.compile(
+    r"<(?P<bar>\|?)(?P<close>/?)\|?(?P<kind>think|thinking|thought|reasoning|reflection)\|?>", re.I
 )
-_CLOSE = re.compile(
-    r"^.*<(?:/\|?|\|/)(?:think|thinking|thought|reasoning|reflection)\|?>", re.S | re.I
-)
-_OPEN = re.compile(r"<\|?(?:think|thinking|thought|reasoning|reflection)\|?>.*\Z", re.S | re.I)
+_MARKS = (
+    "<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>",
+    "<|start_header_id|>", "<|end_header_id|>", "<|user|>", "<|assistant|>", "<|system|>",
+    "<start_of_turn>", "<end_of_turn>", "</s>", "[/INST]", "[INST]",
+)  # fmt: skip
+_NAMES = "im_start|im_end|eot_id|endoftext|end_of_text|start_header_id|end_header_id"
 _TEMPLATE = re.compile(
-    r"(?:<\|(?:im_start|im_end|eot_id|end|endoftext)\|>|<(?:start|end)_of_turn>|</s>).*\Z", re.S
+    "(?:" + "|".join(map(re.escape, _MARKS)) + rf"|<?\|?\b(?:{_NAMES})\|?>?"
+    r"|<?(?:start|end)_of_turn>?).*\Z",
+    re.S,
 )
+"""Marks of chat templates, also where a part of one is missing, and all that follows."""
 _OWN_LABEL = re.compile(
     r"^\s*(?:\*\*)?(?:user|customer|me|human)(?:\*\*)?\s*:\s*(?:\*\*)?\s*", re.I
 )
@@ -120,7 +126,7 @@ def visible(messages: Sequence[Message]) -> list[Message]:
 
 
 def strip_reasoning(text: str) -> str:
-    """Text without what a model thought aloud.
+    """Text without what a model thought aloud, in linear time.
 
     Closed blocks go; of a block without an opening everything up to its end goes, of one that is
     never closed everything from its beginning.
@@ -128,9 +134,35 @@ def strip_reasoning(text: str) -> str:
     >>> strip_reasoning("<think>He wants a laptop.</think>I need a laptop.")
     'I need a laptop.'
     """
-    text = _BLOCK.sub("", text)
-    text = _CLOSE.sub("", text)
-    return _OPEN.sub("", text).strip()
+    marks = [(m["close"] != "", m["kind"].lower(), m.start(), m.end()) for m in
+             _THOUGHT.finditer(text)]  # fmt: skip
+    last = {kind: k for k, (close, kind, _, _) in enumerate(marks) if close}
+    kept, at, within = "", 0, ""
+    for k, (close, kind, start, end) in enumerate(marks):
+        if within:
+            if close and kind == within:
+                at, within = end, ""
+        elif close:  # it was opened before the text begins
+            kept, at = "", end
+        elif last.get(kind, -1) > k:
+            kept, within = kept + text[at:start], kind
+        else:  # it is never closed
+            return (kept + text[at:start]).strip()
+    return (kept + text[at:]).strip()
+
+
+def without_half_mark(text: str) -> str:
+    """Text without the beginning of a mark of a chat template, or of a stop token, at its end.
+
+    >>> [without_half_mark(text) for text in ("Thanks.<|im_e", "Thanks. ###STO", "a <")]
+    ['Thanks.', 'Thanks.', 'a <']
+    """
+    for mark in (*_MARKS, *STOPS):
+        least = 4 if mark in STOPS else 2
+        for length in range(len(mark) - 1, least - 1, -1):
+            if text.endswith(mark[:length]):
+                return text[:-length].rstrip()
+    return text
 
 
 def clean_reply(raw: Any, defects: Defects) -> Cleaned:
@@ -147,7 +179,7 @@ def clean_reply(raw: Any, defects: Defects) -> Cleaned:
     text = strip_reasoning(raw)
     if text != raw.strip():
         defects.note("reasoning_stripped")
-    untemplated = _TEMPLATE.sub("", text).strip()
+    untemplated = without_half_mark(_TEMPLATE.sub("", text).strip())
     if untemplated != text:
         defects.note("template_mark_cut")
         text = untemplated
@@ -177,9 +209,10 @@ class Said:
 def ask(user: User, history: Sequence[Message], defects: Defects) -> Said:
     """Ask a user until it says something; defects are counted.
 
-    An empty reply is asked for again, then the episode ends with ``empty_user_reply``. A reply
-    that speaks as the agent is asked for again, then kept as it is: it is how the candidate
-    behaves, and is scored.
+    A message whose ``finish`` is ``"length"`` ran out of tokens: it is counted as ``truncated``,
+    and where nothing is left of it that is a fault, not behaviour. Another empty reply is asked
+    for again, then the episode ends with ``empty_user_reply``. A reply that speaks as the agent is
+    asked for again, then kept as it is: it is how the candidate behaves, and is scored.
     """
     kept: Cleaned | None = None
     for _ in range(MAX_ASKS):
@@ -188,7 +221,12 @@ def ask(user: User, history: Sequence[Message], defects: Defects) -> Said:
         content = message.get("content") if isinstance(message, Mapping) else message
         if role != "user":
             defects.note("wrong_role")
+        cut = isinstance(message, Mapping) and message.get("finish") == "length"
         cleaned = clean_reply(content, defects)
+        if cut:
+            defects.note("truncated")
+            if not cleaned.text and not cleaned.stop:
+                raise EpisodeFault("out_of_tokens", "the user's reply was cut before it began")
         if cleaned.stop:
             return Said(cleaned.text, "user_stop")
         if not cleaned.text:

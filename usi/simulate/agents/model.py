@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from usi.simulate.calls import Calls
 from usi.simulate.client import ModelSettings, complete
+from usi.simulate.faults import EpisodeFault
 from usi.simulate.protocol import Domain, Message, Task
 from usi.simulate.user import strip_reasoning
 
@@ -62,4 +64,17 @@ class ModelAgent:
         }
         if answer["tool_calls"]:
             message["tool_calls"] = answer["tool_calls"]
+        if answer["finish"] == "length":
+            self.calls.truncated += 1
+            if not message["content"] and not all(map(_whole, answer["tool_calls"] or [{}])):
+                raise EpisodeFault("out_of_tokens", "the agent's reply was cut before it was one")
         return message
+
+
+def _whole(call: Mapping[str, Any]) -> bool:
+    """Whether the arguments of a tool call are JSON."""
+    try:
+        json.loads(call["function"]["arguments"])
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return False
+    return True

@@ -3,7 +3,8 @@
 Each request holds the whole talk, so that the other side needs no memory:
 ``{"type": "reply" | "survey", "task_id", "instruction", "traits", "seed", "history": [...]}``,
 a survey with ``"questions": [{"item", "question", "options"}]``. The answer to a reply is
-``{"content": text, "stop": bool}``, to a survey ``{"answers": {item: option}}``.
+``{"content": text, "stop": bool}`` (and ``"finish": "length"`` where it was cut), to a survey
+``{"answers": {item: option}}``.
 """
 
 from __future__ import annotations
@@ -65,7 +66,11 @@ class OutsideUser:
         content = answer.get("content")
         if answer.get("stop") is True:
             content = f"{content or ''} {STOP}".strip()
-        return {"role": answer.get("role", "user"), "content": content}
+        return {
+            "role": answer.get("role", "user"),
+            "content": content,
+            "finish": answer.get("finish"),
+        }
 
     def survey(
         self, history: Sequence[Message], instrument: Instrument

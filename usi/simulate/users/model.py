@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from usi.simulate.calls import Calls
+from usi.simulate.calls import Answer, Calls
 from usi.simulate.client import ModelSettings, complete
 from usi.simulate.protocol import Message, Task
 from usi.simulate.questions import Instrument, fill_in
@@ -136,13 +136,13 @@ class ModelUser:
 
     def reply(self, history: Sequence[Message]) -> Message:
         """The next message, by the strategy of the candidate."""
-        draft = self._draft(history)
+        draft, finish = self._draft(history)
         if self.simulator.strategy == "verify":
             for _ in range(MAX_DRAFTS - 1):
                 if self._accepted(history, draft):
                     break
-                draft = self._draft(history)
-        return {"role": "user", "content": draft}
+                draft, finish = self._draft(history)
+        return {"role": "user", "content": draft, "finish": finish}
 
     def survey(
         self, history: Sequence[Message], instrument: Instrument
@@ -151,15 +151,17 @@ class ModelUser:
         talk = [{"role": "system", "content": self.system}, *flipped(history)]
 
         def ask(messages: list[Message]) -> Any:
-            return self._ask([*talk, *messages], json_object=True)
+            return self._ask([*talk, *messages], json_object=True)["content"]
 
         return fill_in(instrument, ask).answers
 
-    def _draft(self, history: Sequence[Message]) -> Any:
-        content = self._ask([{"role": "system", "content": self.system}, *flipped(history)])
+    def _draft(self, history: Sequence[Message]) -> tuple[Any, Any]:
+        """A reply, and why it ended."""
+        answer = self._ask([{"role": "system", "content": self.system}, *flipped(history)])
+        content, finish = answer["content"], answer["finish"]
         if self.simulator.strategy == "reflect" and isinstance(content, str):
-            return spoken(strip_reasoning(content))
-        return content
+            content = spoken(strip_reasoning(content))
+        return content, finish
 
     def _accepted(self, history: Sequence[Message], draft: Any) -> bool:
         """What the model says of a draft; an answer that can't be read lets it pass."""
@@ -167,16 +169,16 @@ class ModelUser:
         talk = "\n".join(f"{names[m['role']]}: {m['content']}" for m in history)
         text = _VERIFY.format(instruction=self.task.instruction, talk=talk, draft=draft)
         answer = self._ask([{"role": "user", "content": text}], json_object=True)
-        found = str(answer or "")
+        found = str(answer["content"] or "")
         try:
             verdict = json.loads(found[found.index("{") : found.rindex("}") + 1])
         except (ValueError, RecursionError):
             return True
         return not (isinstance(verdict, dict) and verdict.get("ok") is False)
 
-    def _ask(self, messages: list[Message], *, json_object: bool = False) -> Any:
+    def _ask(self, messages: list[Message], *, json_object: bool = False) -> Answer:
         self.asked += 1
-        answer = complete(
+        return complete(
             self.simulator.settings,
             messages,
             calls=self.calls,
@@ -184,4 +186,3 @@ class ModelUser:
             nonce=self.asked,
             json_object=json_object,
         )
-        return answer["content"]
