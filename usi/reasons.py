@@ -1008,6 +1008,11 @@ NO_REDISTRIBUTION = Code(
     "texts of the corpus may not be passed on: reports carry none of them unless asked for, and "
     "aggregates carry the same terms; {terms}",
 )
+TASK_SAMPLE = Code(
+    "task_sample",
+    "people did a sample of the tasks, {sample}: every score is of that sample, each of its tasks "
+    "counting alike",
+)
 DEFAULT_PROFILE = Code(
     "default_profile", "no profile named, and {preferred} is not installed: {used} used"
 )

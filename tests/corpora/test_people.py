@@ -142,11 +142,12 @@ def test_restrictions_reach_card_and_gate(home: Path, phantom: Any) -> None:
 
     data = _raw(read_manifest(home / "manifest.toml"))
     data |= {"research_only": True, "redistribute": False, "expires": "2026-06-30"}
+    data |= {"task_sample": "10 of 32 (easy 10 of 32)"}
     write_manifest(home, parse_manifest(data, file="x"))
     card = usi.score([phantom.simulators["copy"]], human=home, profile="robust")
     assert card.human.research_only
     assert not card.human.redistribute
-    assert {"research_only", "no_redistribution"} <= {w.code for w in card.warnings}
+    assert {"research_only", "no_redistribution", "task_sample"} <= {w.code for w in card.warnings}
     rules = tier("C").model_copy(update={"allow_research_only": False})
     verdict = gate_scorecard(card, rules, "2026-06-30")
     assert verdict.verdict == "INCONCLUSIVE"

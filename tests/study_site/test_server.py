@@ -120,6 +120,9 @@ def test_a_study_survives_kills_and_becomes_a_scorecard(tmp_path: Path) -> None:
         "-o", tmp_path / "card.json", "-o", tmp_path / "card.html", "--quiet",
     )  # fmt: skip
     assert scored.code == 0, scored.err
+    told = json.loads((tmp_path / "card.json").read_text())["warnings"]
+    sample = next(w["text"] for w in told if w["code"] == "task_sample")
+    assert re.search(r"6 of 32 of service_desk \(easy \d of 11, hard \d of 9, medium \d", sample)
     gated = usi("gate", tmp_path / "card.json", "--tier", "C")
     assert gated.code == 3, gated.err  # six tasks are too few for a verdict
     assert "SYNTHETIC" in (tmp_path / "card.html").read_text(encoding="utf-8")

@@ -187,6 +187,20 @@ def test_too_much_too_fast_too_large(site: Site) -> None:
     assert person.status == 429
 
 
+def test_forms_of_one_person_have_a_pace_and_those_of_others_do_not_suffer(site: Site) -> None:
+    one, other = site.client(), site.client()
+    one.begin(site.link(1))
+    other.begin(site.link(2))
+    for _ in range(60):
+        one.post("/next")
+        if one.status == 429:
+            break
+    assert one.status == 429
+    assert "wait" in one.text
+    other.post("/next")
+    assert other.status == 200
+
+
 def test_a_bucket_lets_through_what_it_says() -> None:
     now = [0.0]
     pace = Pace(a_second=2.0, at_once=3, most=2, clock=lambda: now[0])

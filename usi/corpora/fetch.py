@@ -22,7 +22,7 @@ from usi.loading.source import BUFFER, file_source
 
 _ABOUT = (
     "title", "licence", "terms", "redistribute", "research_only", "source", "citation",
-    "language", "channel", "protocol", "agent", "task_set", "batch_by",
+    "language", "channel", "protocol", "agent", "task_set", "task_sample", "batch_by",
 )  # fmt: skip
 
 

@@ -103,6 +103,9 @@ class Manifest(_Table):
     protocol: str | None = Field(None, description="who was asked to do what, and how")
     agent: str | None = Field(None, description="fingerprint of the agent that people talked to")
     task_set: str | None = None
+    task_sample: str | None = Field(
+        None, description="which of the tasks of the set people did, where they did a sample"
+    )
     expires: date | None = Field(None, description="from this day on it stands for nobody")
     # Content.
     sessions: str | list[str] | None = Field(None, description="files to load; default: all")
@@ -348,6 +351,7 @@ def datasheet(manifest: Manifest) -> str:
         "protocol": manifest.protocol,
         "agent": manifest.agent,
         "task_set": manifest.task_set,
+        "task_sample": manifest.task_sample or "none: people did all of them",
         "expires": manifest.expires.isoformat() if manifest.expires else "not set",
         "redistribute": "yes" if manifest.passed_on else "no",
         "research_only": "yes" if manifest.research_only else "no",

@@ -43,6 +43,8 @@ class Corpus:
     synthetic, licence, terms, research_only, redistribute
         From its manifest. ``redistribute`` is ``None`` where neither it nor its licence says
         whether texts may be passed on: then they are not, unless somebody asks to see them.
+    task_sample
+        Which tasks of their set people did, where they did a sample of them.
     language, expires
         Declared language of the people, and the day from which on it stands for nobody.
     load
@@ -67,6 +69,7 @@ class Corpus:
     research_only: bool = False
     redistribute: bool | None = None
     terms: str | None = None
+    task_sample: str | None = None
     language: str | None = None
     expires: date | None = None
     load: LoadKeys = field(default_factory=LoadKeys)
@@ -190,6 +193,7 @@ def _from_path(path: Path, part: str | None) -> Corpus:
         terms=data.terms or None,
         research_only=data.research_only,
         redistribute=data.passed_on,
+        task_sample=data.task_sample or None,
         language=data.language,
         expires=data.expires,
         load=data.load,

@@ -18,6 +18,7 @@ from usi.reasons import (
     NO_REDISTRIBUTION,
     OTHER_PART,
     RESEARCH_ONLY,
+    TASK_SAMPLE,
     Reason,
 )
 from usi.scoring.robust.scorable import POOL
@@ -93,11 +94,12 @@ def freeze(side: SideInput, reference: Corpus, profile: str) -> None:
 
 
 def restrictions(reference: Corpus) -> list[Reason]:
-    """What a reader of the card may not do."""
+    """What a reader of the card may not do, or conclude."""
     licence = reference.licence or "its licence"
     terms = f"{licence} ({reference.terms})" if reference.terms else licence
     forbidden = not reference.redistribute and reference.declared
     return [
         *([RESEARCH_ONLY(terms=terms)] if reference.research_only else []),
         *([NO_REDISTRIBUTION(terms=terms)] if forbidden else []),
+        *([TASK_SAMPLE(sample=reference.task_sample)] if reference.task_sample else []),
     ]

@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -274,6 +274,16 @@ def design_of(running: Running, records: Sequence[Record]) -> dict[str, Any]:
     }
 
 
+def sample_text(design: Mapping[str, Any], domain: str) -> str | None:
+    """Which tasks of the domain were in a study, by stratum; ``None`` where all were."""
+    strata = design["strata"]
+    chosen, everything = (sum(p[key] for p in strata.values()) for key in ("study", "population"))
+    if chosen == everything:
+        return None
+    parts = ", ".join(f"{n} {p['study']} of {p['population']}" for n, p in strata.items())
+    return f"{chosen} of {everything} of {domain} ({parts})"
+
+
 def _manifest(running: Running, records: Sequence[Record], design: dict[str, Any]) -> Manifest:
     study, facts = running.place.study, running.place.study.corpus
     days = sorted(message["time"][:10] for record in records for message in record["messages"])
@@ -306,6 +316,7 @@ def _manifest(running: Running, records: Sequence[Record], design: dict[str, Any
         ),
         agent=running.agent_name,
         task_set=running.domain.name,
+        task_sample=sample_text(design, running.domain.name),
         expires=facts.expires,
         sessions=SESSIONS,
         survey_design="same-transcript" if running.instrument is not None else None,

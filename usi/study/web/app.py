@@ -20,7 +20,7 @@ from usi.study.database import study_name
 from usi.study.links import Signer
 from usi.study.study import Running
 from usi.study.web.base import PersonSite
-from usi.study.web.guard import Guard, TooLarge
+from usi.study.web.guard import Guard, TooFast, TooLarge
 from usi.study.web.hub import Hub
 from usi.study.web.owner import OwnerSite
 from usi.study.web.pages import static_folder
@@ -95,6 +95,9 @@ def errors_of(site: PersonSite) -> tuple[dict[Any, Any], Any]:
     async def too_large(request: Request, error: Exception) -> Response:
         return site.plain(request, "refused", status=413)
 
+    async def too_fast(request: Request, error: Exception) -> Response:
+        return site.short(request, "too_fast", 429)
+
     async def page(request: Request, error: Any) -> Response:
         status = getattr(error, "status_code", 404)
         return site.plain(request, _PAGES.get(status, "not_found"), status=status)
@@ -106,7 +109,10 @@ def errors_of(site: PersonSite) -> tuple[dict[Any, Any], Any]:
 
         return answer
 
-    handlers = {TooLarge: too_large, 400: page, 403: page, 404: page, 405: page, 500: failed}
+    handlers = {
+        TooLarge: too_large, TooFast: too_fast,
+        400: page, 403: page, 404: page, 405: page, 500: failed,
+    }  # fmt: skip
     return handlers, refuse
 
 

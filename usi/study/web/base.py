@@ -12,7 +12,7 @@ from starlette.routing import Route
 from usi.study.database import Connection, Database
 from usi.study.links import Signer
 from usi.study.texts import Texts
-from usi.study.web.guard import Pace
+from usi.study.web.guard import Pace, TooFast
 from usi.study.web.pages import render, static_version
 
 MOST_PARAMETER = 200
@@ -34,6 +34,7 @@ class PersonSite:
     def __init__(self, study: Any, database: Database, texts: Texts, signer: Signer) -> None:
         self.study, self.database, self.t, self.signer = study, database, texts, signer
         self.arrivals_pace = Pace(a_second=1.0, at_once=120)
+        self.forms_pace = Pace(a_second=2.0, at_once=30)
 
     @property
     def trial(self) -> bool:
@@ -110,9 +111,17 @@ class PersonSite:
         return found if isinstance(found, int) else None
 
     async def form_of(self, request: Request) -> tuple[int | None, Mapping[str, Any]]:
-        """Who sent a form, and its fields; ``None`` without the form's own token."""
+        """Who sent a form, and its fields; ``None`` without the form's own token.
+
+        Raises
+        ------
+        TooFast
+            Where a person sends more than people do.
+        """
         form = await request.form(max_files=0, max_fields=100)
         person = self.number_of(request)
+        if person is not None and not self.forms_pace.allows(str(person)):
+            raise TooFast
         token = self.signer.read("form", str(form.get("csrf") or ""))
         return (person if person is not None and token == person else None), form
 

@@ -139,6 +139,10 @@ def _same_origin(headers: dict[bytes, bytes]) -> bool:
     return urlsplit(origin.decode("latin-1")).netloc == headers.get(b"host", b"").decode("latin-1")
 
 
+class TooFast(Exception):
+    """A person sends more than people do."""
+
+
 class TooLarge(Exception):
     """A body is longer than it said, or says."""
 

@@ -65,6 +65,15 @@
     form.elements.after.value = last();
   };
 
+  // Where the end of the talk was in sight it stays so, also when a keyboard takes half the screen.
+  let atEnd = true;
+  log.addEventListener("scroll", () => {
+    atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+  });
+  new ResizeObserver(() => {
+    if (atEnd) log.scrollTop = log.scrollHeight;
+  }).observe(log);
+
   // Lines that are already shown (by an event, by the answer to the form) are dropped.
   const fresh = (html) => {
     const made = document.createElement("template");
