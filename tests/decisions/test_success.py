@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from helpers import shared
 
-from usi.decisions.agents import rank_agents
+from usi.decisions.agents import rank_agents, taus
 from usi.decisions.correct import corrected_success
 from usi.decisions.outcomes import Outcomes, Trial, collect, read_outcomes
 from usi.decisions.passk import crossed_pass_k, elementary_symmetric, pass_hat_k, pass_k
@@ -170,6 +170,9 @@ def test_agents_in_the_same_order_do_not_flip_and_gaps_are_signed():
     found = rank_agents(people, easier)
     assert found.tau.value == 1.0
     assert max(flip.probability for flip in found.flips) < 0.05
+    assert (found.tau.low, found.tau.high) == (1.0, 1.0)
+    assert not any(flip.flips for flip in found.flips)
+    assert not any(top.differ for top in found.tops)
     assert found.gaps["a"].low > 0.1
     assert found.gaps["a"].low < 0.2 < found.gaps["a"].high
 
@@ -180,6 +183,127 @@ def test_a_reversed_order_flips():
     )
     assert found.tau.value == -1.0
     assert min(flip.probability for flip in found.flips) > 0.95
+    assert all(flip.flips for flip in found.flips)
+    assert (found.tau.low, found.tau.high) == (-1.0, -1.0)
+    assert found.p_value < 0.01
+    assert [(top.reference, top.other, top.differ) for top in found.tops[:1]] == [
+        (("c",), ("a",), True)
+    ]
+    # a perfect simulator keeps such an order: every pair lies many standard errors apart
+    assert found.tau_by_chance.value > 0.5
+
+
+def test_taus_are_those_of_scipy():
+    from scipy.stats import kendalltau
+
+    rng = np.random.default_rng(3)
+    one, two = rng.integers(0, 4, (2, 40, 5)).astype(float)
+    expected = [kendalltau(a, b).statistic for a, b in zip(one, two, strict=True)]
+    assert taus(one, two) == pytest.approx(np.array(expected), nan_ok=True)
+
+
+def test_a_simulator_that_is_the_people_is_not_told_to_change_the_winner():
+    """50 tasks, 3 trials, five agents of nearly the same success: true tau 1, by noise less."""
+    rates = {"a": 0.50, "b": 0.53, "c": 0.56, "d": 0.59, "e": 0.62}
+    studies = 60
+    below = covered = flips = small = 0
+    expected = []
+    for seed in range(studies):
+        found = rank_agents(
+            agents(rates, 2 * seed, 50), agents(rates, 2 * seed + 1, 50), replicates=300
+        )
+        below += found.tau.value < 0.99
+        covered += found.tau.high >= 1.0
+        flips += any(flip.flips for flip in found.flips)
+        small += found.p_value <= 0.05
+        expected.append((found.tau.value, found.tau_by_chance.value))
+    assert below > 0.5 * studies  # noise alone
+    assert covered >= 0.9 * studies
+    assert flips <= 0.05 * studies
+    assert small <= 0.15 * studies  # nominal 5 %, 3 standard errors above
+    observed, chance = np.mean(expected, axis=0)
+    assert observed == pytest.approx(chance, abs=0.2)
+
+
+def test_bounds_hold_where_agents_are_equal():
+    """Two agents that are equal, and a third: true tau of any order of the equals lies within."""
+    inside = 0
+    for seed in range(40):
+        rates = {"a": 0.3, "b": 0.6, "c": 0.6}
+        found = rank_agents(
+            agents(rates, 2 * seed, 60), agents(rates, 2 * seed + 1, 60), replicates=300
+        )
+        # tau-b of the true rates, with a tie on both sides, is 1; with the tie broken 1/3 or 1
+        inside += found.tau.low <= 1 / 3 and found.tau.high >= 1.0
+    assert inside >= 36
+
+
+def test_sessions_without_an_outcome_are_counted_and_a_winner_by_them_is_named():
+    rng = np.random.default_rng(5)
+    kept = {}
+    for name, rate in (("a", 0.65), ("b", 0.62), ("c", 0.4)):
+        trials = {f"t{i}": rng.binomial(1, rate, 4).tolist() for i in range(60)}
+        kept[name] = outcomes(trials, name)
+    # half of the failures of b lose their reward: .62 becomes .62 / .81 = .77
+    hidden, trials = 0, {}
+    for task, own in kept["b"].trials.items():
+        failed = [t for t in own if not t.success]
+        hidden += len(failed) // 2
+        trials[task] = [t for t in own if t.success] + failed[len(failed) // 2 :]
+    cut = Outcomes("b", trials, {"no reward": hidden})
+    found = rank_agents(kept | {"b": cut}, kept)
+    assert found.tops[0].reference == ("b",)
+    assert any("reference, b" in note and "no outcome" in note for note in found.notes)
+    assert any("if they failed, a does" in note for note in found.notes)
+    told = {(one.side, one.agent): one.without for one in found.missing}
+    assert told["reference", "b"] == hidden
+    assert told["simulated", "b"] == 0
+
+
+def test_other_agents_under_one_name_are_refused():
+    own = agents({"a": 0.3, "b": 0.6, "c": 0.9}, 1)
+    first = own | {"a": Outcomes("a", own["a"].trials, agents=("oracle@0123456789ab",))}
+    second = own | {"a": Outcomes("a", own["a"].trials, agents=("oracle@0123456789ff",))}
+    with pytest.raises(NotScorable, match="the same agent"):
+        rank_agents(first, second)
+    assert rank_agents(first, first).tau.value == 1.0
+
+
+def test_how_many_people_tell_the_two_best_apart_by_hand():
+    """Differences by task of +1 (30 times), 0 (60) and -1 (10): mean .2, sd .6030."""
+    pairs = [(1, 0)] * 30 + [(1, 1)] * 60 + [(0, 1)] * 10
+    own = {
+        "a": outcomes({f"t{k}": [x] for k, (x, _) in enumerate(pairs)}, "a"),
+        "b": outcomes({f"t{k}": [y] for k, (_, y) in enumerate(pairs)}, "b"),
+        "c": outcomes({f"t{k}": [0] for k in range(100)}, "c"),
+    }
+    sd = (99**-1 * (30 * 0.8**2 + 60 * 0.2**2 + 10 * 1.2**2)) ** 0.5
+    expected = ((1.6449 + 0.8416) * sd / 0.2) ** 2
+    assert rank_agents(own, own).winner_needs == (int(expected) + 1, int(expected) + 1)
+
+
+def test_people_in_the_published_layout_and_corpora_by_name(tmp_path, monkeypatch):
+    """Batches 2 and 3 count, and a corpus is read by its name, without its held-out part."""
+    from usi.cli.agents import read_people
+    from usi.options import LoadOptions
+
+    entries = {
+        f"airline_{task}{end}": {
+            "conversation": [{"role": "user", "content": "hello"}],
+            "reward": float(end == "" and task % 2 == 0),
+        }
+        for task in range(4)
+        for end in ("", "_ann2", "_ann3")
+    }
+    (tmp_path / "people.json").write_text(json.dumps(entries))
+    found = read_people([str(tmp_path / "people.json")], LoadOptions(), 1.0)
+    # one success in three batches of two tasks of four: by hand 1/6
+    assert np.mean(list(found.means().values())) == pytest.approx(1 / 6)
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "human_corpus" / "people"
+    home.mkdir(parents=True)
+    (tmp_path / "people.json").rename(home / "people.json")
+    assert read_people(["people"], LoadOptions(), 1.0).means() == found.means()
 
 
 def test_two_agents_are_too_few():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from usi.cli.deliver import deliver
@@ -25,20 +24,13 @@ def command(
 
     Example: usi correct runs.json --human people.jsonl
     """
-    from usi.cli.inputs import people_with_sessions
+    from usi.cli.agents import read_people
     from usi.decisions.correct import corrected_success
     from usi.decisions.outcomes import read_outcomes
     from usi.report.success import corrected_tables
 
-    reference = people_with_sessions(own.human)
     simulator = read_outcomes(files, options=reading, threshold=bootstrap.success_at)
-    people = read_outcomes(
-        reference.paths,
-        options=reference.load_options(replace(reading, format=None, name=None)),
-        part=reference.part,
-        side="human",
-        threshold=bootstrap.success_at,
-    )
+    people = read_people([own.human], reading, bootstrap.success_at)
     found = corrected_success(
         simulator, people, replicates=bootstrap.replicates, seed=bootstrap.seed
     )

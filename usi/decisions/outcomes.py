@@ -18,10 +18,13 @@ from usi.errors import NotScorable, UsageError
 from usi.extraction.spec import IDENTITY_SCHEMA
 from usi.loading import LoadOptions, open_sessions
 from usi.records import Session, Side
+from usi.scoring.agents import is_fingerprint
 from usi.scoring.keys import assign_keys
 
 FloatArray = npt.NDArray[np.float64]
 Z90 = (0.05, 0.95)
+UNREAD = "in a part of the corpus that is not read"
+"""Reason of sessions that are left out on purpose."""
 _KEYS = ("session_id", "task_id", "trial", "batch_id", "domain", "layout", "participant")
 
 
@@ -46,12 +49,15 @@ class Outcomes:
         Reason -> count: failed runs, no reward, no task id.
     threshold
         Reward at or above which a session counts as a success.
+    agents
+        Fingerprints of the agents that took part, sorted; empty where none is known.
     """
 
     label: str
     trials: dict[str, list[Trial]]
     left_out: dict[str, int] = field(default_factory=dict)
     threshold: float = 1.0
+    agents: tuple[str, ...] = ()
 
     def means(self) -> dict[str, float]:
         """Success share of each task."""
@@ -112,7 +118,7 @@ def collect(
     frame = _keyed(kept, side)
     for session, task, inside in zip(kept, frame["task"], _inside(frame, part), strict=True):
         if not inside:
-            left_out["in a part of the corpus that is not read"] += 1
+            left_out[UNREAD] += 1
         elif session.status != "ok":
             left_out[session.status] += 1
         elif session.outcome.reward is None:
@@ -124,7 +130,8 @@ def collect(
             user, agent = (None if seed is None else str(seed) for seed in seeds)
             success = int(session.outcome.reward >= threshold)
             trials.setdefault(task, []).append(Trial(success, user, agent))
-    return Outcomes(label, dict(sorted(trials.items())), dict(left_out), threshold)
+    agents = sorted({s.agent for s in kept if s.agent is not None and is_fingerprint(s.agent)})
+    return Outcomes(label, dict(sorted(trials.items())), dict(left_out), threshold, tuple(agents))
 
 
 def read_outcomes(

@@ -75,10 +75,38 @@ def agents_tables(found: AgentRanking) -> tuple[Table, ...]:
             f"{flip.first} against {flip.second}",
             flip.reference_difference,
             flip.other_difference,
+            flip.change,
             Cell(flip.probability, "%"),
+            Cell(flip.by_chance, "%"),
+            "yes" if flip.flips else "not sure",
         )
         for flip in found.flips
     )
+    tops = tuple(
+        (
+            "winner" if top.k == 1 else f"best {top.k}",
+            ", ".join(top.reference),
+            ", ".join(top.other),
+            Cell(top.probability, "%"),
+            Cell(top.by_chance, "%"),
+            "yes" if top.differ else "not sure",
+        )
+        for top in found.tops
+    )
+    chance = found.tau_by_chance
+    notes = [
+        f"Kendall tau-b {shown(found.tau, '2')} over {found.tasks} shared tasks.",
+        f"A perfect simulator with as many data would show {shown(chance, '2')}.",
+        f"Whether the differences between agents change at all: p = {found.p_value:.3f}.",
+        *_rough(found.tasks),
+        *found.notes,
+    ]
+    if found.winner_needs is not None:
+        tasks, sessions = found.winner_needs
+        notes.append(
+            f"To tell people's two best agents apart (80 % power): about {tasks:,} tasks with "
+            f"people, {sessions:,} sessions an agent."
+        )
     return (
         Table(
             "Agents under people and under the simulator",
@@ -89,20 +117,33 @@ def agents_tables(found: AgentRanking) -> tuple[Table, ...]:
                 Column("gap (simulated - reference)", "+3", why=True),
             ),
             rows,
+            tuple(notes),
+        ),
+        Table(
+            "Winners",
             (
-                f"Kendall tau-b {shown(found.tau, '2')} over {found.tasks} shared tasks.",
-                *_rough(found.tasks),
+                "which",
+                "reference",
+                "simulated",
+                Column("differ, tasks drawn anew", "%"),
+                Column("the same of a perfect simulator", "%"),
+                "surely another",
             ),
+            tops,
+            (),
         ),
         Table(
             "Pairs",
             (
                 "pair",
-                Column("difference, reference", "+3"),
-                Column("difference, simulated", "+3"),
-                Column("chance of a flip", "%"),
+                Column("difference, reference", "+3", why=True),
+                Column("difference, simulated", "+3", why=True),
+                Column("change", "+3", why=True),
+                Column("order differs, tasks drawn anew", "%"),
+                Column("the same of a perfect simulator", "%"),
+                "flips",
             ),
             flips,
-            ("A flip: tasks drawn anew order the two agents differently under the two users.",),
+            ("A pair flips where both differences leave out 0 (90 % bounds), on opposite sides.",),
         ),
     )

@@ -21,7 +21,16 @@ KEY = "agent"
 def fingerprints(table: SessionTable) -> tuple[str, ...]:
     """Fingerprints of the agents of a table, sorted; ``()`` where none is known."""
     names = table.frame["agent"].drop_nulls().unique().to_list()
-    return tuple(sorted(name for name in names if _FINGERPRINT.fullmatch(name)))
+    return tuple(sorted(name for name in names if is_fingerprint(name)))
+
+
+def is_fingerprint(name: str) -> bool:
+    """Whether a name of an agent is a fingerprint.
+
+    >>> is_fingerprint("oracle@0123456789ab"), is_fingerprint("gpt-4o")
+    (True, False)
+    """
+    return _FINGERPRINT.fullmatch(name) is not None
 
 
 def require_same_agent(
