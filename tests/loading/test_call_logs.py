@@ -215,6 +215,22 @@ def test_stored_completions_count_each_message_once(write, named):
     assert [session.session_id for session in found] == (["s", "t"] if named else ["c1", "c3"])
 
 
+@pytest.mark.parametrize("lead", [[], [{"role": "user", "content": "What was said so far."}]])
+def test_stored_completions_whose_history_was_cut_go_on(write, lead):
+    third = {"role": "user", "content": "and the other one?"}
+    calls = [
+        stored(1, [U1], A1),
+        stored(2, [U1, A1, U2], A2),
+        stored(3, [*lead, U2, A2, third], A1),
+        stored(4, [U1], A1),
+    ]
+    found, _ = read(write("x.json", calls))
+    assert [content for _, content in said(found[0])] == [
+        U1["content"], A1["content"], U2["content"], A2["content"], third["content"], A1["content"],
+    ]  # fmt: skip
+    assert len(found) == 2, "the same words again begin another conversation"
+
+
 def test_responses_follow_the_response_that_they_name(write):
     def answered(message):
         return [{"type": "message", "role": "assistant",

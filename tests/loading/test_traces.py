@@ -162,6 +162,84 @@ def test_calls_without_history_are_put_together(write):
     assert notes.guessed == {"message: a call without the history; what it was given is new": 1}
 
 
+def traces_of_calls(place):
+    """A trace a call, the conversation named on one span of it: its agent's, or that of a tool."""
+    spans = []
+    for number, span in enumerate(genai_spans(json.dumps, conversation=None)):
+        trace, named = f"t{number}", attributes({"gen_ai.conversation.id": "conv-1"})
+        above = {"traceId": trace, "spanId": "top", "startTimeUnixNano": str(10**18),
+                 "attributes": named if place == "top" else []}  # fmt: skip
+        middle = {"traceId": trace, "spanId": "mid", "parentSpanId": "top", "attributes": []}
+        tool = {"traceId": trace, "spanId": "tool", "parentSpanId": "top",
+                "attributes": named if place == "tool" else []}  # fmt: skip
+        spans += [span | {"traceId": trace, "parentSpanId": "mid"}, above, middle, tool]
+    return spans
+
+
+@pytest.mark.parametrize("place", ["top", "tool"])
+@pytest.mark.parametrize("order", ["as they end", "as they begin"])
+def test_a_conversation_named_elsewhere_in_the_trace_holds_for_its_calls(write, place, order):
+    spans = traces_of_calls(place)
+    (session,), notes = read(
+        write("x.json", envelope(spans if order == "as they end" else spans[::-1]))
+    )
+    assert session.session_id == "conv-1"
+    assert said(session) == WHOLE
+    assert not any("no conversation id" in guess for guess in notes.guessed)
+
+
+def test_two_conversations_in_a_trace_stay_apart(write):
+    spans = genai_spans(json.dumps, conversation=None)
+    for number, span in enumerate(spans):
+        span["parentSpanId"] = "a" if number < 3 else "b"
+    tops = [
+        {"traceId": "t1", "spanId": name, "attributes": attributes({"session.id": f"conv-{name}"})}
+        for name in "ab"
+    ]
+    found, _ = read(write("x.json", envelope([*spans, *tops])))
+    assert [session.session_id for session in found] == ["conv-a", "conv-b"]
+
+
+def given_last(spans, messages):
+    """The last call with another history."""
+    table = {
+        "gen_ai.operation.name": "chat", "gen_ai.conversation.id": "conv-1",
+        "gen_ai.input.messages": json.dumps(messages),
+        "gen_ai.output.messages": json.dumps(HISTORY[7:]),
+    }  # fmt: skip
+    return [*spans[:3], spans[3] | {"attributes": attributes(table)}]
+
+
+BRIEF = "The user asked to find a thing, and it was found."
+
+
+@pytest.mark.parametrize(
+    ("history", "left_out"),
+    [
+        ([text("user", BRIEF), *HISTORY[2:7]], "message: summary that stands for"),
+        ([text("assistant", BRIEF), text("user", "go on"), HISTORY[5], HISTORY[6]],
+         "message: summary that stands for"),
+        ([text("user", "Conversation summary: " + BRIEF), HISTORY[6]],
+         "message: summary that stands for"),
+        ([{"role": "user", "parts": [{"type": "compaction", "content": BRIEF}]}, *HISTORY[5:7]],
+         "message: parts without text"),
+    ],
+)  # fmt: skip
+def test_a_history_that_was_compacted_goes_on(write, history, left_out):
+    spans = given_last(genai_spans(json.dumps), history)
+    (session,), notes = read(write("x.json", envelope(spans)))
+    assert said(session) == WHOLE
+    assert any(reason.startswith(left_out) for reason in notes.left_out)
+
+
+def test_new_messages_of_the_user_are_no_summary(write):
+    words = "Is there a summary of my bill?"
+    spans = given_last(genai_spans(json.dumps), [text("user", words), HISTORY[6]])
+    (session,), notes = read(write("x.json", envelope(spans)))
+    assert words in [content for _, content in said(session)]
+    assert "message: a call without the history; what it was given is new" in notes.guessed
+
+
 def test_roles_in_the_wild_and_spans_of_sdks(write):
     line = {
         "name": "chat m", "context": {"trace_id": "0xabc", "span_id": "0x1"}, "parent_id": None,

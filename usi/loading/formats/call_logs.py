@@ -18,7 +18,7 @@ from usi.loading.context import Context
 from usi.loading.fields import BadField, kind
 from usi.loading.formats import usi_jsonl
 from usi.loading.formats.exports import Record, at, first_at, object_of
-from usi.loading.formats.traces import Said, Span, joined, role_of
+from usi.loading.formats.traces import MOST_LEADING, Said, Span, joined, role_of
 from usi.loading.messages import text_of
 from usi.loading.reader import About, carries
 from usi.loading.sample import Sample
@@ -207,18 +207,25 @@ class _Chains:
         """Nothing is known yet."""
         self._by_history: dict[bytes, str] = {}
         self._by_call: dict[str, str] = {}
+        self._by_end: dict[bytes, tuple[str, int]] = {}
 
     def group_of(self, own: str, previous: str | None, calls: list[tuple[Span, Said]]) -> str:
         """Name of the conversation that a trace continues; its own where it begins one.
 
         It continues the call that it names, else that one whose messages and answer are the
-        longest beginning of what it was given.
+        longest beginning of what it was given, else that one whose last two messages stand near
+        the beginning while those before them were cut or summarised.
         """
         if previous is not None:
             return self._by_call.get(previous, previous)
         for history in reversed(_histories(calls[0][1][0])[:-1] if calls else []):
             if history in self._by_history:
                 return self._by_history[history]
+        given = calls[0][1][0] if calls else []
+        for place in range(min(MOST_LEADING, len(given) - 2) + 1):
+            name, before = self._by_end.get(_end(given[place : place + 2]), ("", 0))
+            if before > place:
+                return name
         return own
 
     def add(self, own: str, name: str, calls: list[tuple[Span, Said]]) -> None:
@@ -226,9 +233,16 @@ class _Chains:
         self._by_call[own] = name
         if calls:
             given, answered = calls[-1][1]
-            found = _histories([*given, *answered])
+            turns = [*given, *answered]
+            found = _histories(turns)
             if found:
                 self._by_history[found[-1]] = name
+            if len(turns) > 2:
+                self._by_end[_end(turns[-2:])] = (name, len(turns) - 2)
+
+
+def _end(turns: list[Turn]) -> bytes:
+    return _histories(turns)[-1] if turns else b""
 
 
 def _histories(turns: list[Turn]) -> list[bytes]:

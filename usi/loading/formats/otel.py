@@ -136,9 +136,11 @@ def _turn(message: dict[str, Any], field: str, context: Context) -> Turn | None:
     if role is None:
         return None
     speaker = message.get("name")
-    return Turn(
-        role, text_of(words, context), calls or None, speaker if isinstance(speaker, str) else None
-    )
+    text = text_of(words, context)
+    if text is None and not calls and words:
+        context.leave_out("message: parts without text")
+        return None
+    return Turn(role, text, calls or None, speaker if isinstance(speaker, str) else None)
 
 
 def _call(own: Any, name: Any, arguments: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +37,8 @@ class Span:
         Trace id, and start as text or number (``""`` where unknown).
     began, ended
         Start and end as they stand in the span; ``None`` where unknown.
+    own, parent
+        Ids of the span and of the one that it is part of; ``""`` where unknown.
     attributes
         Dotted name to value; nested tables and lists are flattened (``a.0.b``), and kept as they
         are under their own name, too.
@@ -50,6 +53,8 @@ class Span:
     row: int = 0
     began: Any = None
     ended: Any = None
+    own: str = ""
+    parent: str = ""
 
 
 def read_spans(context: Context) -> list[Span]:
@@ -122,16 +127,18 @@ def spans_of(value: Any) -> Iterator[Span]:
 
 def _span(span: dict[str, Any], shared: dict[str, Any]) -> Span:
     context = _dict(span.get("context"))
-    trace = next(
-        (
-            str(found)
-            for found in (
-                span.get("traceId"), span.get("trace_id"), context.get("trace_id"),
-                span.get("context.trace_id"), context.get("traceId"),
-            )
-            if found
-        ),
-        "",
+    trace = _id(
+        span.get("traceId"), span.get("trace_id"), context.get("trace_id"),
+        span.get("context.trace_id"), context.get("traceId"),
+    )  # fmt: skip
+    own = _id(
+        span.get("spanId"), span.get("span_id"), context.get("span_id"),
+        span.get("context.span_id"), context.get("spanId"),
+    )  # fmt: skip
+    above = _dict(span.get("parent"))
+    parent = _id(
+        span.get("parentSpanId"), span.get("parent_span_id"), span.get("parent_id"),
+        span.get("parentId"), above.get("span_id"), above.get("spanId"),
     )  # fmt: skip
     attributes = dict(shared)
     attributes.update(attributes_of(span.get("attributes")))
@@ -146,7 +153,17 @@ def _span(span: dict[str, Any], shared: dict[str, Any]) -> Span:
         body = _otlp(span["body"], 0)
         events.append((str(name), {**attributes, **(body if isinstance(body, dict) else {})}))
     began, ended = _first(span, _STARTS), _first(span, _ENDS)
-    return Span(trace, _time(began), attributes, events, began=began, ended=ended)
+    return Span(
+        trace, _time(began), attributes, events, began=began, ended=ended, own=own, parent=parent
+    )
+
+
+def _id(*candidates: Any) -> str:
+    """The first text or number among what may be an id."""
+    for found in candidates:
+        if found and isinstance(found, str | int) and not isinstance(found, bool):
+            return str(found)
+    return ""
 
 
 def _event(event: dict[str, Any]) -> dict[str, Any]:
@@ -287,6 +304,7 @@ def sessions_of(
     groups: dict[str, list[tuple[Span, Said]]] = {}
     guessed: set[str] = set()
     spans = read_spans(context)
+    named = _Conversations(spans, keys)
     for span in sorted(spans, key=lambda span: span.start):
         try:
             found = said(span, context)
@@ -296,7 +314,7 @@ def sessions_of(
         if found is None or not (found[0] or found[1]):
             context.leave_out("field: span without messages")
             continue
-        own = next((str(span.attributes[k]) for k in keys if span.attributes.get(k)), "")
+        own = named.of(span)
         if not own:
             own = span.trace or "trace"
             guessed.add(own)
@@ -304,6 +322,45 @@ def sessions_of(
     if spans and not groups and not context.notes.problems:
         raise InputError(NO_CONTENT, file=context.source.name)
     yield from joined(groups, guessed, context, layout, agent)
+
+
+class _Conversations:
+    """Which conversation a span belongs to: as it or a span above it says, else its trace."""
+
+    def __init__(self, spans: list[Span], keys: tuple[str, ...]) -> None:
+        """Note where each span stands, and which conversations a trace names."""
+        self._keys = keys
+        self._spans = {(span.trace, span.own): span for span in spans if span.own}
+        self._of_trace: dict[str, set[str]] = {}
+        for span in spans:
+            found = self._named(span, keys[0])
+            if found and span.trace:
+                self._of_trace.setdefault(span.trace, set()).add(found)
+
+    def of(self, span: Span) -> str:
+        """Id of its conversation; ``""`` where nothing names one."""
+        above = self._above(span)
+        for key in self._keys:
+            for each in above:
+                found = self._named(each, key)
+                if found:
+                    return found
+        alone = self._of_trace.get(span.trace, set())
+        return next(iter(alone)) if len(alone) == 1 else ""
+
+    def _above(self, span: Span) -> list[Span]:
+        """The span, and those that it is part of."""
+        found, seen = [span], {span.own}
+        while (parent := self._spans.get((span.trace, span.parent))) and parent.own not in seen:
+            found.append(parent)
+            seen.add(parent.own)
+            span = parent
+        return found
+
+    @staticmethod
+    def _named(span: Span, key: str) -> str:
+        found = span.attributes.get(key)
+        return str(found) if found else ""
 
 
 def joined(
@@ -361,15 +418,55 @@ def transcript(calls: list[Said], context: Context) -> list[Turn]:
     keys: list[tuple[str, str]] = []
     for given, answered in calls:
         fresh = [_key(turn) for turn in given]
-        common = _overlap(keys, fresh)
+        lead = _summary(keys, fresh)
+        common = _overlap(keys, fresh[lead:])
+        if lead:
+            context.leave_out(SUMMARY, lead)
         if common:
             context.merge(REPEATED, common)
-        elif keys and given:
+        elif keys and given and not lead:
             context.guess("message: a call without the history; what it was given is new")
-        for turn in [*given[common:], *answered]:
+        for turn in [*given[lead + common :], *answered]:
             spoken.append(turn)
             keys.append(_key(turn))
     return spoken
+
+
+SUMMARY = "message: summary that stands for what was said before"
+_SUMMARISES = re.compile(
+    r"""^\W*(
+        (here\ is\ |this\ is\ )?(a\ |the\ )?
+        ((conversation|chat|previous|earlier|session|compacted|running|history)\ )*summary\b
+        | this\ session\ is\ being\ continued
+        | (the\ )?(conversation|history)\ (was|has\ been)\ (compacted|summari[sz]ed)
+        | summari[sz]ed\ (conversation|history)
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+MOST_LEADING = 3
+"""Messages at the beginning of a history that a summary may consist of."""
+
+
+def _summary(said: list[tuple[str, str]], fresh: list[tuple[str, str]]) -> int:
+    """Messages at the beginning of a history that replace what was said before (compaction).
+
+    Those before a stretch that ends what was said so far, or, where nothing of it is left, a first
+    message that calls itself a summary and that a newer one follows.
+    """
+    if not said or len(fresh) < 2 or _overlap(said, fresh):
+        return 0
+    for lead in range(1, min(MOST_LEADING, len(fresh) - 1) + 1):
+        if _ends_with(said, fresh[lead:]):
+            return lead
+    return 1 if _SUMMARISES.match(fresh[0][1]) else 0
+
+
+def _ends_with(said: list[tuple[str, str]], fresh: list[tuple[str, str]]) -> bool:
+    """Whether a list of messages begins with an end of what was said that has words."""
+    return any(
+        said[-length:] == fresh[:length] and any(text for _, text in fresh[:length])
+        for length in range(1, min(len(said), len(fresh)) + 1)
+    )
 
 
 def _overlap(said: list[tuple[str, str]], fresh: list[tuple[str, str]]) -> int:
