@@ -79,16 +79,25 @@ def test_a_simulator_from_stdin(place: Path) -> None:
 
 
 def test_runs_of_one_simulator_in_several_files(place: Path, tmp_path: Path) -> None:
-    """With --name all files are one simulator; an id that comes again is left out and counted."""
+    """With --name all files are one simulator: other talks under the same ids are other runs."""
     done = usi(
         "score", "runs/copy.jsonl", "runs/polite.jsonl", "--name", "both", "--human", "phantom",
         *PROFILE, "--surveys", "none", cwd=place,
     )  # fmt: skip
     assert done.code == 0, done.err
     (side,) = done.json()["simulators"]
-    assert (side["name"], side["n"]["sessions"]) == ("both", 24)
+    runs = side["n"]["runs"]
+    assert (side["name"], side["n"]["sessions"], runs) == ("both", 48, 4), "two of each file"
+    again = usi(
+        "score", "runs/copy.jsonl", "runs/copy.jsonl", "--name", "both", "--human", "phantom",
+        *PROFILE, "--surveys", "none", cwd=place,
+    )  # fmt: skip
+    assert again.code == 0, again.err
+    (side,) = again.json()["simulators"]
+    assert side["n"]["sessions"] == 24
     left_out = {item["reason"]["text"]: item["count"] for item in side["left_out"]}
     assert left_out["session: duplicate id"] == 24
+    assert "24" in again.err
 
 
 def test_every_form_of_a_card_is_written_together(place: Path, tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import msgspec
+
 from usi.errors import InputError, told
 from usi.loading.fields import BadField
 from usi.loading.jsonstream import Cursor
@@ -24,6 +26,15 @@ MAX_ROLES = 1000
 """Names of roles that are counted apart; a file may have a name a message."""
 Records = Iterable[tuple[int, Mapping[str, Any]]]
 """Records with the rows that they stand in."""
+
+
+def mark_of(content: Any) -> bytes:
+    """Digest of plain values, to tell copies from other content."""
+    try:
+        data = msgspec.json.encode(content)
+    except (TypeError, ValueError, OverflowError, RecursionError):  # what JSON has no form for
+        data = repr(content).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).digest()
 
 
 @dataclass
@@ -144,8 +155,7 @@ class Context:
         reason
             Under which a duplicate is counted.
         """
-        digest = hashlib.sha256(repr(content).encode("utf-8", "surrogatepass")).digest()
-        if not self.is_new(("content", key, digest), reason):
+        if not self.is_new(("content", key, mark_of(content)), reason):
             return None
         number = 1
         while (key, number) in self.seen:

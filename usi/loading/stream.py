@@ -21,6 +21,7 @@ from usi.loading.digest import Namer, session_digest
 from usi.loading.fields import BadField
 from usi.loading.formats.cells import plain_record, talk_columns
 from usi.loading.formats.table import NAME, chosen, is_one_conversation, sessions_of_rows
+from usi.loading.growing import whole_histories
 from usi.loading.labels import simulator_label
 from usi.loading.messages import (
     FlipDetector,
@@ -41,6 +42,8 @@ from usi.reading import each, reading
 from usi.records import Session
 
 _DEFAULT = LoadOptions()
+GROWING = frozenset(("usi-jsonl", "openai-chat", "sharegpt"))
+"""Formats in which a record may be one call of a longer conversation."""
 Read = Callable[[Context], Iterator[Session]]
 Paths = Sequence[str | Path] | str | Path
 
@@ -146,7 +149,10 @@ class SessionStream:
         before = sum(self.notes.left_out.values())
         detector, inside = FlipDetector(), TranscriptDetector()
         read = found.read or registry().readers[found.layout].read
-        for found_session in each(read(context), source.name, context.row):
+        sessions = each(read(context), source.name, context.row)
+        if found.layout in GROWING:
+            sessions = whole_histories(sessions, context)
+        for found_session in sessions:
             named = spoken(in_usual_roles(found_session, context), context)
             session = choose_user(named, self._options, context)
             detector.add(session)

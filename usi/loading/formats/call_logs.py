@@ -434,31 +434,49 @@ _THREADS = (
     "metadata.conversation", "metadata.conversation_id", "metadata.thread_id",
     "metadata.session_id",
 )  # fmt: skip
+_REQUESTS = (
+    "messages", "request.messages", "request.body.messages", "body.messages", "kwargs.messages",
+    "request_body.messages", "input.messages",
+)  # fmt: skip
+_ANSWERS = (
+    "choices", "response.choices", "response.body.choices", "response_body.choices",
+    "output.choices", "completion.choices", "response.message", "output.message",
+)  # fmt: skip
+
+
+def _is_completion(record: Record) -> bool:
+    given = first_at(record, _REQUESTS)[1]
+    return isinstance(given, list) and first_at(record, _ANSWERS)[1] is not MISSING
+
+
 STORED_COMPLETIONS = CallLog(
     "openai-stored",
     About(
-        holds="one call of chat completions a line, with its `messages` and its `choices`",
+        holds="one call of chat completions a line, with its `messages` and its `choices`, or a "
+        "`request` and its `response`",
         carries=carries("agent", "tools"),
         lacks="tasks and outcomes; prompts and tool results are counted; of several choices the "
         "first",
         follows="OpenAI API reference: chat completions, stored completions",
         version="API reference as of 2026",
-        told_by="`messages` beside `choices`",
+        told_by="`messages` beside `choices`, also inside `request` and `response`",
     ),
-    lambda record: (
-        isinstance(record.get("messages"), list) and isinstance(record.get("choices"), list)
-    ),
+    _is_completion,
     lambda record: True,
     within=("data",),
-    given=("messages",),
-    answered=("choices",),
-    conversation=_THREADS,
-    trace=("id",),
+    given=_REQUESTS,
+    answered=_ANSWERS,
+    conversation=(
+        *_THREADS, "request.metadata.conversation_id", "request.metadata.thread_id",
+        "request.metadata.session_id", "request.body.metadata.conversation_id",
+        "request.body.metadata.session_id",
+    ),
+    trace=("id", "custom_id", "request_id", "response.id"),
     parent=(),
-    began=("created",),
+    began=("created", "response.created", "timestamp", "created_at"),
     ended=(),
-    agent=("model",),
-)
+    agent=("model", "request.model", "response.model", "request.body.model"),
+)  # fmt: skip
 STORED_RESPONSES = CallLog(
     "openai-responses",
     About(

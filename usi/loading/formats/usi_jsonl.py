@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from usi.errors import InputError, UsiError, quoted
-from usi.loading.context import Context
+from usi.loading.context import Context, mark_of
 from usi.loading.fields import BadField, kind, number, record_of, survey_of, text, text_id
 from usi.loading.jsonstream import decode, lines
 from usi.loading.notes import LoadNotes
@@ -152,13 +151,18 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
     simulator = text(record, "simulator")
     if simulator is None or context.options.name:
         simulator = context.label
-    if shared is not None:
-        own = numbered(shared, (simulator, trial, batch), found, context)
+    apart = (simulator, trial, batch)
+    if shared is not None or (own is not None and (task_id is None or trial is None)):
+        own = numbered(own or shared or "", apart, found, context)
         if own is None:
             return None
-    key, why = _duplicate_key(own, domain, task_id, trial, batch, row)
-    if not context.is_new((simulator, *key), why):
-        return None
+    elif task_id is not None and trial is not None:
+        key, why = (own, "session: duplicate id") if own else (None, _SAME_TASK)
+        run = context.run_of((*apart, domain, task_id, key), trial, found, why)
+        if run is None:
+            return None
+        context.seen.add(("name", own, *apart))
+        (trial,) = run
     if field == "messages" and "conversation" in record:
         context.leave_out("message: in `conversation` beside `messages`")
     return Session(
@@ -187,6 +191,9 @@ def session_of(value: Any, row: int, context: Context) -> Session | None:
     )
 
 
+_SAME_TASK = "session: duplicate task and trial"
+
+
 def numbered(own: str, apart: tuple[Any, ...], said: Any, context: Context) -> str | None:
     """An id for a session whose own may stand before several; ``None`` for a copy, counted.
 
@@ -199,8 +206,10 @@ def numbered(own: str, apart: tuple[Any, ...], said: Any, context: Context) -> s
     said
         Its messages: with the same id, the same messages are a copy, and others another session.
     """
-    content = hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).digest()
-    if not context.is_new(("copy", own, *apart, content), "session: duplicate id"):
+    if not said and ("name", own, *apart) in context.seen:
+        context.leave_out("session: duplicate id")
+        return None
+    if not context.is_new(("copy", own, *apart, mark_of(said)), "session: duplicate id"):
         return None
     number, name = 1, own
     while ("name", name, *apart) in context.seen:
@@ -225,21 +234,6 @@ def _session_id(own: str | None, domain: str, task_id: str | None) -> str:
     if own is not None:
         return own
     return "" if task_id is None else f"{domain}_{task_id}"
-
-
-def _duplicate_key(
-    own: str | None,
-    domain: str,
-    task_id: str | None,
-    trial: str | None,
-    batch: int | None,
-    row: int,
-) -> tuple[tuple[Any, ...], str]:
-    if own is not None:
-        return ("id", own, trial, batch), "session: duplicate id"
-    if task_id is not None and trial is not None:
-        return ("task", domain, task_id, trial, batch), "session: duplicate task and trial"
-    return ("row", row), ""
 
 
 def _status(record: dict[str, Any]) -> tuple[SessionStatus, str | None]:
