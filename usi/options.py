@@ -498,6 +498,8 @@ LOG_KEYS: dict[str, str] = {
     "read.missing": "Cells that mean that there is no value, a list.",
     "read.rows": "`event`: a blank cell keeps the value of its field; `update`: a row is the whole "
     "ticket after an update.",
+    "read.lifecycle": "Transitions that count as events, a list such as `['complete']`; others are "
+    "further moments of an event. Without it `complete` where a log has others, too, else all.",
     "read.object_type": "Of OCEL: the objects that are cases.",
     "columns.case_id": "The case (`--case`). Every column is a name, a list of names of which the "
     "first that is there counts, or a table with `names`, `pattern` and `default`.",
@@ -512,6 +514,7 @@ LOG_KEYS: dict[str, str] = {
     "columns.category": "Category.",
     "columns.requester": "Who reported it.",
     "columns.actor": "Who made the event: a person, or a kind (requester, agent, system).",
+    "columns.lifecycle": "Which moment of an event a row is: start, complete, ...",
     "columns.csat": "Satisfaction.",
     "columns.start": "When the event began.",
     "columns.due_at": "When the case is due.",

@@ -311,6 +311,11 @@ def _text(notes: LogNotes) -> str:
         f"  blank         {_counts(notes.missing) or 'none'}",
         f"  activities    {_counts(notes.activities)}",
     ]
+    if notes.transitions:
+        lines.append(
+            f"  lifecycle     {_counts(notes.transitions)}; {notes.other_moments:,} rows are other "
+            "moments of an event, which counts once"
+        )
     if notes.clock_gaps or notes.clock_repeats:
         lines.append(
             f"  summer time   {notes.clock_gaps:,} times that did not exist, "

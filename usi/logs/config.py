@@ -28,6 +28,7 @@ _READ = tuple(
     for item in fields(LogFormat)
     if item.name not in ("columns", "name", "tracked", "required", "events")
 )
+_LISTS = ("missing", "lifecycle")
 _CHOICES = {
     "date_order": ("day-first", "month-first"),
     "epoch": ("s", "ms", "us"),
@@ -85,6 +86,7 @@ class LogConfig:
                 own.timezone,
                 sorted((self.classes or {}).items()),
                 *([sorted(own.events)] if own.events else []),
+                *([("lifecycle", own.lifecycle)] if own.lifecycle else []),
             )
         )
         return f"{self.name}@{self.version}#{hashlib.sha256(content.encode()).hexdigest()[:4]}"
@@ -174,7 +176,9 @@ def _parsed(table: Mapping[str, Any], file: str) -> LogConfig:
         patterns = _patterns(read.pop("timestamp_pattern"), file)
     for key, value in read.items():
         _check_read(key, value, file)
-    read["missing"] = _strings(read.get("missing", []), file, "read.missing")
+    for key in _LISTS:
+        read[key] = _strings(read.get(key, []), file, f"read.{key}")
+    read["lifecycle"] = tuple(text.strip().lower() for text in read["lifecycle"])
     tracked = table.get("fields", {})
     for key in tracked:
         if key not in ("tracked", "required"):
@@ -229,7 +233,7 @@ def _check_read(key: str, value: Any, file: str) -> None:
     field = f"read.{key}"
     if key not in _READ:
         raise unknown_name("key under [read]", key, _READ)
-    if key == "missing":
+    if key in _LISTS:
         return
     if not isinstance(value, str):
         raise InputError("must be text", file=file, field=field)

@@ -198,6 +198,8 @@ def _plan(source: Source, layout: LogFormat) -> _Planned:
             found = _find(names, declared, COMMON_NAMES[role])
             if found is not None:
                 chosen[role] = (found,)
+    if set(chosen.get("lifecycle", ())) & set(chosen.get("activity", ())):
+        del chosen["lifecycle"]  # here the transition is what happened
     events: dict[str, str] = {}
     if names is not None:
         events = _events_of(names, layout)

@@ -36,7 +36,7 @@ from usi.logs.events import Paths
 from usi.logs.feature_options import CLASSES, ClassMap, TraceOptions, classes_of, options_of
 from usi.logs.features import COLUMNS, COUNT_COLUMNS, FLOAT_COLUMNS, PROFILE, TEXT_COLUMNS
 from usi.logs.notes import LogNotes
-from usi.logs.tables import FIELD, Rows
+from usi.logs.tables import FIELD, LogFormat, Rows
 from usi.records import SIDES, Side
 
 Array = NDArray[np.float64]
@@ -352,6 +352,20 @@ class Oddities:
         return frame
 
 
+COMPLETE = "complete"
+
+
+def counted_transitions(layout: LogFormat, notes: LogNotes) -> tuple[str, ...] | None:
+    """Transitions of the lifecycle (XES, IEEE 1849) that count as events; ``None``: every row.
+
+    Those declared, else ``complete`` where the log has other transitions, too: start and complete
+    are two ends of one event. Rows that name no transition count always.
+    """
+    if layout.lifecycle:
+        return layout.lifecycle
+    return (COMPLETE,) if {COMPLETE} < notes.transitions.keys() else None
+
+
 BUCKET = 32_768
 """Cases of a block that is yielded."""
 
@@ -430,6 +444,7 @@ class LogRun:
     def _rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         if self._content is not None:
             self._content.see(frame)
+        frame = self._events_alone(frame)
         oddities = Oddities(self.notes)
         frame = oddities.see(frame)
         if self.options.duplicates == "drop":
@@ -443,6 +458,16 @@ class LogRun:
             ended = cases["last_class"].is_in(["resolved", "closed", "cancelled"])
             self.notes.open_cases = (self.notes.open_cases or 0) + int((~ended).sum())
         return identified(cases, side=self.side, label=self.label)
+
+    def _events_alone(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Each event once: without the rows that are other moments of it (its start, ...)."""
+        counted = counted_transitions(self.store.layout, self.notes)
+        if counted is None or "lifecycle" not in frame.columns:
+            return frame
+        moment = pl.col("lifecycle").str.to_lowercase()
+        kept = frame.filter(moment.is_null() | moment.is_in(list(counted)))
+        self.notes.other_moments += frame.height - kept.height
+        return kept
 
     def _cut(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Apply the horizon."""

@@ -205,6 +205,9 @@ def _note(side: SideInput, notes: LogNotes, role: Side, label: str) -> None:
         "events that repeat another one (kept)": notes.duplicates,
         "events with the time of the one before (file order kept)": notes.ties,
         "events after the horizon": notes.cut_events,
+        "rows that are other moments of an event (start, schedule, ...), which counts once": (
+            notes.other_moments
+        ),
         "events of several cases, repeated": notes.flattened_duplicates,
         "events of no case, dropped": notes.flattened_drops,
     }

@@ -34,6 +34,10 @@ class LogNotes:
         Columns that hold one value throughout.
     activities
         Activity -> events.
+    transitions
+        Transition of the lifecycle, in small letters -> rows.
+    other_moments
+        Rows that are another moment of an event that counts, such as its start.
     first, last
         Earliest and latest time.
     too_young, cut_events
@@ -60,6 +64,8 @@ class LogNotes:
     missing: Counter[str] = field(default_factory=Counter)
     constant: tuple[str, ...] = ()
     activities: Counter[str] = field(default_factory=Counter)
+    transitions: Counter[str] = field(default_factory=Counter)
+    other_moments: int = 0
     first: datetime | None = None
     last: datetime | None = None
     too_young: int = 0
@@ -94,6 +100,6 @@ class LogNotes:
         for name in ("first", "last"):
             time = plain[name]
             plain[name] = None if time is None else time.isoformat()
-        for name in ("missing", "activities"):
+        for name in ("missing", "activities", "transitions"):
             plain[name] = dict(sorted(plain[name].items()))
         return plain

@@ -191,6 +191,10 @@ class _Survey:
         counts = frame["activity"].value_counts()
         for activity, count in counts.iter_rows():
             notes.activities[activity] += count
+        if "lifecycle" in frame.columns:
+            moments = frame["lifecycle"].str.to_lowercase().drop_nulls().value_counts()
+            for moment, count in moments.iter_rows():
+                notes.transitions[moment] += count
         low, high = frame["timestamp"].min(), frame["timestamp"].max()
         notes.first = low if notes.first is None else min(notes.first, low)  # type: ignore[type-var, assignment]
         notes.last = high if notes.last is None else max(notes.last, high)  # type: ignore[type-var, assignment]

@@ -34,12 +34,14 @@ TEXT_ROLES = (
     "requester",
     "actor",
     "csat",
+    "lifecycle",
 )
 TIME_ROLES = ("start", "due_at", "resolved_at")
 FLAG_ROLES = ("reopen_flag", "sla_met", "synthetic")
 ROLES: tuple[str, ...] = (*REQUIRED_ROLES, *TEXT_ROLES, *TIME_ROLES, *FLAG_ROLES)
 """Everything that a column can be. ``site`` is the organisation, ``requester`` who reported it,
-``actor`` who made the event: a person, or a kind (requester, agent, system)."""
+``actor`` who made the event: a person, or a kind (requester, agent, system), ``lifecycle`` which
+moment of it (start, complete)."""
 FIELD = "field:"
 """Prefix of tracked fields in an event frame, such as ``field:category``."""
 UTC_TIME = pl.Datetime("us", "UTC")
@@ -99,6 +101,9 @@ class LogFormat:
         Columns whose changes are followed; those a complete ticket must have.
     object_type
         Of OCEL: the objects that become cases.
+    lifecycle
+        Transitions that count as events, in small letters; empty: ``complete`` where the log has
+        it, else all.
     events
         Of tables with a row a case: activity -> columns that may hold the time at which it
         happened, the first that the file has is taken. Used where a file has two or more of them.
@@ -118,6 +123,7 @@ class LogFormat:
     tracked: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     object_type: str | None = None
+    lifecycle: tuple[str, ...] = ()
     events: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -156,6 +162,7 @@ COMMON_NAMES: dict[str, tuple[str, ...]] = {
     "due_at": ("due_at", "sla_due", "due_date"),
     "resolved_at": ("resolved_at",),
     "csat": ("csat", "satisfaction"),
+    "lifecycle": ("lifecycle:transition", "lifecycle_transition", "lifecycle", "transition"),
     "reopen_flag": ("reopen_flag",),
     "synthetic": ("synthetic",),
 }  # fmt: skip
