@@ -8,12 +8,13 @@ hallucination check forced, and how the run ended (tau2-bench, src/tau2/data_mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 from usi.errors import InputError
 from usi.loading.context import Context
 from usi.loading.fields import BadField, kind, number, record_of, text, text_id
+from usi.loading.formats.tau2_voice import is_flattened, ticks_of, utterances
 from usi.loading.formats.taubench import DUPLICATE, array_identity
 from usi.loading.formats.usi_jsonl import keys_of_record
 from usi.loading.jsonstream import Cursor
@@ -81,11 +82,12 @@ _SIMULATION = frozenset(("messages", "reward_info"))
 ABOUT = About(
     holds="tau2-bench results.json with simulations, also its folder layout",
     carries=carries("agent", "tools", "task", "run", "outcome"),
-    lacks="surveys; tool results and speech (ticks, audio) are set aside",
+    lacks="surveys; tool results and audio are set aside; of full-duplex runs the utterances are "
+    "kept, not overlap and silence",
     follows="tau2-bench, src/tau2/data_model",
     version="commit a2c0247, results of 1.0.1",
     told_by="`simulations`, `simulation_index`, or `info` and `tasks`; `messages` beside "
-    "`reward_info`",
+    "`reward_info`; `ticks` or `messages` beside `task_id` and `termination_reason`",
 )
 INFRASTRUCTURE = frozenset(
     ("infrastructure_error", "unexpected_error", "timeout", "context_window_exceeded")
@@ -96,15 +98,21 @@ _TAKEN = ("task_id", "trial", "messages", "ticks", "termination_reason")
 
 
 def recognise(sample: Sample) -> bool:
-    """Simulations, a file that names them, or single ones: messages with ``reward_info``."""
-    if any(isinstance(one, dict) and one.keys() >= _SIMULATION for one in sample.elements):
+    """Simulations, a file that names them, or single ones: messages with their end and reward."""
+    if any(isinstance(one, dict) and _is_simulation(one.keys()) for one in sample.elements):
         return True
     keys: set[str] = set()
     for member in sample.outline:
         keys.add(member.key)
         if member.key in ("simulations", "simulation_index") or keys >= {"info", "tasks"}:
             return True
-    return keys_of_record(sample) >= _SIMULATION
+    return _is_simulation(keys_of_record(sample))
+
+
+def _is_simulation(keys: Set[str]) -> bool:
+    """Messages beside ``reward_info``, or ticks (or messages) beside how the run ended."""
+    ended = keys >= {"task_id", "termination_reason"}
+    return keys >= _SIMULATION or (ended and bool({"ticks", "messages"} & keys))
 
 
 def read(context: Context) -> Iterator[Session]:
@@ -201,14 +209,22 @@ def _session(value: Any, row: int, context: Context, found: str | None) -> Sessi
     task_id, trial = text_id(record, "task_id"), text_id(record, "trial")
     session_id, key = array_identity(domain, task_id, trial, text_id(record, "id"))
     reward = _reward(record)
+    where, ticks = "messages", record.get("ticks")
+    if ticks is None and is_flattened(messages):
+        ticks = ticks_of(messages)
+    elif ticks is not None:
+        where = "ticks"
+    if ticks and (messages is None or messages is MISSING or is_flattened(messages)):
+        context.guess("session: spoken chunks of a full-duplex run put together")
+        messages = utterances(ticks, where)
     lost = messages is None or messages is MISSING
-    turns = () if lost else conversation(messages, "messages", context)
+    turns = () if lost else conversation(messages, where, context)
     if key is not None:
         run = context.run_of(key, trial, messages, DUPLICATE)
         if run is None:
             return None
         (trial,) = run
-    status, reason = _status(termination, lost, turns == () and not lost and not messages)
+    status, reason = _status(termination, where, lost, turns == () and not lost and not messages)
     return Session(
         session_id=session_id,
         turns=turns,
@@ -226,13 +242,15 @@ def _session(value: Any, row: int, context: Context, found: str | None) -> Sessi
     )
 
 
-def _status(termination: str | None, lost: bool, empty: bool) -> tuple[SessionStatus, str | None]:
+def _status(
+    termination: str | None, where: str, lost: bool, empty: bool
+) -> tuple[SessionStatus, str | None]:
     if termination in INFRASTRUCTURE:
         return "infrastructure_error", termination
     if lost:
-        return "failed", "messages is null (turns of full-duplex runs, in `ticks`, are not read)"
+        return "failed", "messages is null"
     if empty:
-        return "failed", "messages is empty"
+        return "failed", f"{where} holds no words" if where == "ticks" else "messages is empty"
     return "ok", None
 
 
