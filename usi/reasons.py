@@ -885,7 +885,16 @@ HISTORY_TOO_RARE = Code(
 )
 LOG_MOVES_AS_MUCH = Code(
     "log_moves_as_much",
-    "another period, or other clusters, of the real log differ by as much ({reach:.3f})",
+    "another period, or other clusters, of the real log differ by as much ({reach:.3g})",
+)
+NO_WORSE_THAN_PERIODS = Code(
+    "no_worse_than_periods",
+    "no worse than another period of your own desk in all {asked} comparisons with the log's own "
+    "earlier and later cases",
+)
+WORSE_THAN_PERIODS = Code(
+    "worse_than_periods",
+    "worse than another period of your own desk in {worse} of {asked} comparisons: {parts}",
 )
 LOG_COPIES_WITHIN = Code(
     "log_copies_within", "{share:.1%} of the cases {what}, {real:.1%} among real cases"

@@ -105,6 +105,7 @@ def decide(
         *rules_of(card).more_checks(card, simulator, criteria),
         *more,
     ]
+    checks = rules_of(card).revised(simulator, criteria, checks)
     if is_unpaired(simulator) and rules_of(card).has_script:
         checks = _open_where_tasks_differ(checks)
     checks = _open_where_overridden(checks)

@@ -65,6 +65,12 @@ class GateRules:
         """Keys of the profile alone."""
         return ()
 
+    def revised(
+        self, simulator: SimulatorCard, criteria: Criteria, checks: list[Check]
+    ) -> list[Check]:
+        """The checks, with those decided again that the profile knows more of."""
+        return checks
+
     def context(self, simulator: SimulatorCard) -> Sequence[Reason]:
         """What a reader of the verdict must know about the comparison."""
         if not is_unpaired(simulator):

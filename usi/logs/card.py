@@ -22,6 +22,7 @@ from usi.logs.clusters import clusters_worth
 from usi.logs.features import TITLES
 from usi.logs.inputs import TIER_LIMIT
 from usi.logs.outcome import CSAT, label_counts, label_variation
+from usi.logs.periods import halves_in_time
 from usi.options import RobustOptions
 from usi.reasons import (
     CASE_MIX,
@@ -66,6 +67,8 @@ from usi.scoring.scorecard import (
 )
 
 HALVES = "random halves"
+PERIODS = "period"
+"""The earlier half of the cases against the later one, and the other way round."""
 UNITS = ("month", "site", "team")
 DRAWS = 5
 MOST_VALUES = 8
@@ -108,6 +111,8 @@ class RealAgainstReal:
                 shown.append(mean + (f" ({min(values):.1f} to {max(values):.1f})"))
             count = max((len(values) for values in own.values()), default=0)
             how = f"{count} draws" if kind == HALVES else f"{count} values, each against the rest"
+            if kind == PERIODS:
+                how = "the earlier half against the later"
             if shown:
                 found.append(REAL_AGAINST_REAL(kind=kind, how=how, scores=", ".join(shown)))
         return found
@@ -129,6 +134,8 @@ def real_against_real(ref: Reference, own: RobustOptions) -> RealAgainstReal:
             continue
         column = ref.frame[unit].cast(pl.String)
         masks[unit] = [(column == v).fill_null(False).to_numpy() for v in _large(column)]
+    if n >= 2 * MIN_SIMULATOR_SESSIONS:
+        masks[PERIODS] = [halves_in_time(ref.frame), ~halves_in_time(ref.frame)]
     parts = {kind: _scores(ref, quick, splits) for kind, splits in masks.items()}
     return RealAgainstReal({kind: found for kind, found in parts.items() if found})
 

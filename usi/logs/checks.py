@@ -16,6 +16,7 @@ from usi.decisions.criteria import tier as tier_of
 from usi.decisions.rules import GateRules
 from usi.decisions.verdict import Check, State
 from usi.estimate import Estimate
+from usi.logs.card import NAMES as TITLES
 from usi.logs.features import HISTORY_FEATURES
 from usi.reasons import (
     HISTORY_TOO_RARE,
@@ -31,11 +32,14 @@ from usi.reasons import (
     NO_NGRAMS,
     NO_PROCESS,
     NO_TWO_SAMPLE,
+    NO_WORSE_THAN_PERIODS,
     NOT_SURELY_WITHIN,
     NOT_TOLD_FROM,
     REACHES,
     STEPS_OTHERWISE,
     TWO_SAMPLE_FEW,
+    WITHIN,
+    WORSE_THAN_PERIODS,
     Code,
     Reason,
 )
@@ -127,9 +131,24 @@ class LogRules(GateRules):
             *_copies(simulator),
         ]
 
+    def revised(
+        self, simulator: SimulatorCard, criteria: Criteria, checks: list[Check]
+    ) -> list[Check]:
+        """The success gap by clusters in pairs; and no FAIL where the real log moves as much."""
+        return [_as_periods(_paired(check, simulator), simulator) for check in checks]
+
     def context(self, simulator: SimulatorCard) -> list[Reason]:
-        """What the scores speak of."""
-        return [LOG_OBSERVABLE()]
+        """What the scores speak of, and how the log compares with another period of the desk."""
+        found: list[Reason] = [LOG_OBSERVABLE()]
+        against = against_periods(simulator)
+        if against:
+            worse = [title for title, is_worse in against.items() if is_worse]
+            found.append(
+                WORSE_THAN_PERIODS(parts=", ".join(worse), worse=len(worse), asked=len(against))
+                if worse
+                else NO_WORSE_THAN_PERIODS(asked=len(against))
+            )
+        return found
 
 
 RULES = LogRules()
@@ -179,6 +198,100 @@ def _ngrams(simulator: SimulatorCard, limit: float) -> Check:
         rule = f"{title} <= {limit:g} (upper bound)"
         return not_assessed_check("ngram3", rule, title, NO_NGRAMS(), limit)
     return _at_most("ngram3", title, value, limit, 3, [STEPS_OTHERWISE()])
+
+
+def period_floor(simulator: SimulatorCard, name: str) -> float | None:
+    """Score that another period of the real log would have, at least: a component or the index.
+
+    Twice as far below the random halves as the earlier and the later half are from each other, or
+    the lowest month against the rest, whichever is less. ``None`` where it is not known.
+    """
+    if name == "index":
+        known = [n for n in GATED if simulator.components[n].ok]
+        floors = [period_floor(simulator, n) for n in known]
+        parts = [floor for floor in floors if floor is not None]
+        return sum(parts) / len(parts) if parts and len(parts) == len(floors) else None
+    detail = simulator.components[name].detail
+    half, period, month = (
+        detail.get(f"real against real by {kind}") for kind in ("random halves", "period", "month")
+    )
+    found = []
+    if (
+        half is not None
+        and period is not None
+        and half.value is not None
+        and period.low is not None
+    ):
+        found.append(half.value - 2 * max(0.0, half.value - period.low))
+    if month is not None and month.low is not None:
+        found.append(month.low)
+    return max(0.0, min(found)) if found else None
+
+
+def against_periods(simulator: SimulatorCard) -> dict[str, bool]:
+    """Title of each comparison -> whether it is worse than another period of the real log.
+
+    Scores are worse where they lie below `period_floor`, differences where the lower bound of what
+    exceeds two real halves lies above ``NAME_periods`` and above the limit of tier B.
+    """
+    found: dict[str, bool] = {}
+    for name in GATED:
+        part, floor = simulator.components[name], period_floor(simulator, name)
+        if part.value is not None and floor is not None:
+            high = part.high if part.high is not None else part.value
+            found[TITLES.get(name, name)] = high < floor - EPS
+    for name, (title, strict, _) in PROCESS_MAX.items():
+        excess = simulator.log_distances.get(f"{name}_excess")
+        reach = simulator.log_distances.get(f"{name}_periods")
+        if excess is None or excess.low is None or reach is None or reach.value is None:
+            continue
+        found[title] = excess.low > max(strict, reach.value) + EPS
+    return found
+
+
+def _as_periods(check: Check, simulator: SimulatorCard) -> Check:
+    """A failing check becomes an open one where another period of the real log does as badly."""
+    if check.state != "fail" or check.value is None:
+        return check
+    own = simulator.log_distances.get(f"{check.id}_periods")
+    reach = own.value if own is not None else None
+    if check.id in (*GATED, "index"):
+        reach = period_floor(simulator, check.id)
+        as_much = reach is not None and check.value >= reach - EPS
+    elif check.id.startswith("history."):
+        as_much = reach is not None and check.value >= reach - EPS
+    elif check.id in ("success_gap", "two_sample", "ngram3"):
+        as_much = reach is not None and abs(check.value) <= reach + EPS
+    else:
+        return check
+    if not as_much or reach is None:
+        return check
+    notes = (*check.notes, LOG_MOVES_AS_MUCH(reach=reach))
+    return check.model_copy(update={"state": "inconclusive", "notes": notes})
+
+
+def _paired(check: Check, simulator: SimulatorCard) -> Check:
+    """The success gap with the bounds of clusters in pairs, where those are known."""
+    own = simulator.log_distances.get("success_gap_paired")
+    if check.id != "success_gap" or check.state != "inconclusive" or check.notes:
+        return check
+    if own is None or own.value is None or own.low is None or check.value is None:
+        return check
+    reach, limit = own.value - own.low, check.threshold or 0.0
+    low, high = check.value - reach, check.value + reach
+    if low < -limit - EPS or high > limit + EPS:
+        return check
+    bounds = (check.value, low, high)
+    return value_check(
+        check.id,
+        check.rule,
+        ("pass", WITHIN),
+        "success gap (same clusters on both sides)",
+        bounds,
+        limit,
+        3,
+        signed=True,
+    )
 
 
 def _process(simulator: SimulatorCard, tier: str) -> list[Check]:

@@ -24,6 +24,7 @@ from usi.logs.distances import (
     relative_event_distance,
     split_cases,
 )
+from usi.logs.periods import paired_gap, period_differences
 from usi.logs.process_keys import process_differences
 from usi.logs.scoring import log_options
 from usi.options import RobustOptions, ScoreOptions
@@ -65,6 +66,11 @@ def diagnose_logs(
     own, _ = log_options(options, [human.frame, *(t.frame for t in simulators.values())])
     tables = {label: _chosen(t, own, human=False) for label, t in simulators.items()}
     people = _chosen(human, own, human=True)
+    moves = period_differences(people, mode=own.c2st, seed=own.seed)
+    sample = _among(traces.get(""), people)
+    if sample is not None:
+        moves |= ngram_periods(sample, seed=own.seed)
+    clusters = dict(people.frame.select("session_id", "task").drop_nulls().iter_rows())
     found = {}
     for label, table in tables.items():
         plain = diagnose(
@@ -79,14 +85,16 @@ def diagnose_logs(
             t.model_copy(update={"grouped_by": own.cluster if t.grouped_by == "task" else "case"})
             for t in plain.two_sample
         )
-        real, other = _among(traces.get(""), people), _among(traces.get(label), table)
-        clusters = dict(people.frame.select("session_id", "task").drop_nulls().iter_rows())
+        other = _among(traces.get(label), table)
+        gap = paired_gap(people, table)
         found[label] = replace(
             plain,
             two_sample=tests,
             log_distances={
-                **distances(real, other, seed=own.seed),
-                **process_differences(real, other, clusters, seed=own.seed),
+                **distances(sample, other, seed=own.seed),
+                **process_differences(sample, other, clusters, seed=own.seed),
+                **moves,
+                **({} if gap is None else {"success_gap_paired": gap}),
             },
         )
     return found
@@ -105,6 +113,20 @@ def _among(traces: Traces | None, table: SessionTable) -> Traces | None:
     if traces is None:
         return None
     return only(traces, table.frame["session_id"])
+
+
+def ngram_periods(human: Traces, *, seed: int) -> dict[str, Estimate]:
+    """``ngram3_periods``: twice what the 3-gram distance of the earlier and the later half of the
+    real cases exceeds that of random halves by, at least 0."""
+    starts = human.frame.group_by("case_id").agg(pl.col("start").min()).sort("start", "case_id")
+    half = starts.height // 2
+    if half < MIN_CASES:
+        return {}
+    ids = starts["case_id"]
+    moved = ngram_distance(only(human, ids.head(half)), only(human, ids.tail(half)), 3)
+    own = [ngram_distance(*split_cases(human, half, seed + k), 3) for k in range(3)]
+    excess = 2 * max(0.0, moved - float(np.mean(own)))
+    return {"ngram3_periods": Estimate(value=tidy(excess), n=half, unit="share")}
 
 
 def distances(human: Traces | None, simulated: Traces | None, *, seed: int) -> dict[str, Estimate]:

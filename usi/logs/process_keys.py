@@ -69,9 +69,8 @@ def process_differences(
         ``NAME``: mean over `DRAWS` draws of the statistic between a random half of the real cases
         and as many simulated ones. ``NAME_real``: between the two halves. ``NAME_excess``: the
         difference. Bounds are mean -/+ 1.645 sd of the draws. ``NAME_periods``: what is above
-        ``NAME_real`` between real cases of other clusters (95 % quantile of the draws) or, twice,
-        between the earlier and the later half (a period that follows is twice as far from the
-        whole as its halves are from each other), whichever is more. ``twins``, ``near_twins``
+        ``NAME_real`` between real cases of other clusters (95 % quantile of the draws) or in a
+        period that follows (`of_next_period` of the earlier and the later half), whichever is more. ``twins``, ``near_twins``
         and ``self_copies`` with their ``_real`` (see `copies`).
     """
     names = [f"{name}{tail}" for name in process_names()
@@ -111,9 +110,24 @@ def process_differences(
         found[name] = _summary(rows, unit, size)
         found[f"{name}_real"] = _summary(real_rows, unit, size)
         found[f"{name}_excess"] = _summary(rows - real_rows, unit, size)
-        reach = max(0.0, 2 * (moved - own), between - own)
+        reach = max(0.0, of_next_period(moved, own), between - own)
         found[f"{name}_periods"] = Estimate(value=tidy(reach), n=size, unit=unit)
     return found | copies(human, simulated, draws)
+
+
+def of_next_period(moved: float, own: float) -> float:
+    """What a period that follows exceeds random halves by, from what the log's halves in time do.
+
+    A difference is made of drift d and chance `own`: moved = sqrt(d^2 + own^2). A period that
+    follows is twice as far away: sqrt((2 d)^2 + own^2) - own.
+
+    Examples
+    --------
+    >>> round(of_next_period(0.05, 0.03), 4), of_next_period(0.02, 0.03)
+    (0.0554, 0.0)
+    """
+    drift = max(0.0, moved**2 - own**2)
+    return float((4 * drift + own**2) ** 0.5 - own)
 
 
 def _thinned(cases: Cases, size: int) -> Cases:
