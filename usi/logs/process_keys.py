@@ -70,8 +70,8 @@ def process_differences(
         and as many simulated ones. ``NAME_real``: between the two halves. ``NAME_excess``: the
         difference. Bounds are mean -/+ 1.645 sd of the draws. ``NAME_periods``: what is above
         ``NAME_real`` between real cases of other clusters (95 % quantile of the draws) or in a
-        period that follows (`of_next_period` of the earlier and the later half), whichever is more. ``twins``, ``near_twins``
-        and ``self_copies`` with their ``_real`` (see `copies`).
+        period that follows (`of_next_period` of the earlier and the later half), whichever is
+        more. ``twins``, ``near_twins`` and ``self_copies`` with their ``_real`` (see `copies`).
     """
     names = [f"{name}{tail}" for name in process_names()
              for tail in TAILS]  # fmt: skip
