@@ -557,6 +557,7 @@ def gate(
     simulator: str | None = None,
     as_of: str | None = None,
     scored_on: str | None = None,
+    trust_edited: bool = False,
 ) -> GateVerdict:
     """Decide on the simulators of a scorecard: PASS, FAIL or INCONCLUSIVE.
 
@@ -570,6 +571,8 @@ def gate(
         Decide on this one alone.
     as_of, scored_on
         Day that expiry counts to, and day of scoring, ``YYYY-MM-DD``.
+    trust_edited
+        Take a scorecard that was changed after scoring.
 
     Raises
     ------
@@ -582,7 +585,8 @@ def gate(
 
     doubts: tuple[Reason, ...] = ()
     if isinstance(card, str | Path):
-        read = read_evidence(card, simulators=None if simulator is None else (simulator,))
+        wanted = None if simulator is None else (simulator,)
+        read = read_evidence(card, simulators=wanted, trust_edited=trust_edited)
         given, doubts = read.card, read.doubts
     else:
         given = _card(card)
@@ -680,6 +684,7 @@ def plan(
     runs: int | None = None,
     pilot: Scorecard | str | Path | None = None,
     simulator: str | None = None,
+    trust_edited: bool = False,
 ) -> StudyPlan:
     """Plan a study: tasks for a power, by number of runs, and what a given design can show.
 
@@ -699,6 +704,8 @@ def plan(
         A scorecard to take the noise from.
     simulator
         Which simulator of the pilot.
+    trust_edited
+        Take a pilot that was changed after scoring.
     """
     from usi.decisions.plan import make_plan, pilot_of_card
     from usi.decisions.simulator_terms import pick_simulator
@@ -706,7 +713,7 @@ def plan(
     rules = _criteria(criteria)
     noise = None
     if pilot is not None:
-        card = _card(pilot)
+        card = _card(pilot, trust_edited=trust_edited)
         noise = pilot_of_card(card, pick_simulator(card, simulator, "the pilot"))
     found = make_plan(
         rules, truth=truth, power=power, batches=batches, tasks=tasks, runs=runs, pilot=noise
@@ -772,11 +779,11 @@ def _value(group: type[Any], name: str, given: Any) -> Any:
     return tuple(str(label) for label in given)
 
 
-def _card(given: Scorecard | str | Path) -> Scorecard:
+def _card(given: Scorecard | str | Path, *, trust_edited: bool = False) -> Scorecard:
     if isinstance(given, Scorecard):
         return given
     if isinstance(given, str | Path):
-        return Scorecard.read(given)
+        return Scorecard.read(given, trust_edited=trust_edited)
     raise UsageError(
         f"a scorecard can't be a {type(given).__name__}; give what usi.score gave, or a file"
     )

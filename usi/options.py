@@ -938,7 +938,7 @@ class RankOptions(AsOfOption, TrustOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions:
+class PlanOptions(TrustOption):
     """Options of ``usi plan``."""
 
     tier: str | None = option(None, "Default: B.", metavar="A|B|C")
@@ -1187,7 +1187,7 @@ class BlindNewOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlindJoinOptions:
+class BlindJoinOptions(TrustOption):
     """Options of ``usi blind join``."""
 
     output: Path = required("The scorecard with it.", metavar="FILE", flags=("--output", "-o"))
@@ -1452,7 +1452,7 @@ class LogsFeaturesOptions(LogFileOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogsJointOptions:
+class LogsJointOptions(TrustOption):
     """Options of ``usi logs joint``."""
 
     simulator: str | None = option(None, "Which, where there are several.", metavar="NAME")

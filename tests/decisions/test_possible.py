@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import usi
 from tests.decisions.cards import card, simulator
 from usi.cli.main import app
 from usi.errors import InputError
@@ -105,3 +106,24 @@ def test_a_key_that_occurs_twice_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"profile":', '"profile": "x", "profile":', 1))
     with pytest.raises(InputError, match="occurs twice"):
         Scorecard.read(path)
+
+
+def test_every_reader_of_a_card_takes_a_changed_one_only_where_it_is_trusted(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, lambda d: index(d).update(value=95.5), sign=False)
+    done = CliRunner().invoke(app, ["plan", "--pilot", str(path), "--tasks", "20"])
+    assert done.exit_code == 2
+    assert "--trust-edited" in done.stderr
+    done = CliRunner().invoke(
+        app, ["plan", "--pilot", str(path), "--tasks", "20", "--trust-edited"]
+    )
+    assert "--trust-edited" not in done.stderr
+    for call in (usi.gate, lambda card, **more: usi.plan(pilot=card, tasks=20, **more)):
+        with pytest.raises(InputError, match="trust-edited"):
+            call(path)
+    assert CARD_EDITED.name in [r.code for r in usi.gate(path, trust_edited=True).warnings]
+    for name in ("blind", "logs"):
+        verb = {"blind": "join", "logs": "joint"}[name]
+        shown = CliRunner().invoke(app, [name, verb, "--help"], env={"COLUMNS": "200"})
+        assert "--trust-edited" in shown.stdout

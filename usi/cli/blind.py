@@ -169,7 +169,8 @@ def join(
     from usi.study.blind.results import BlindCard
 
     files.claim([own.output], known=(".json",), force=delivery.force or own.output == card)
-    whole, names = joined(Scorecard.read(card), BlindCard.read(result))
+    read = Scorecard.read(card, trust_edited=own.trust_edited)
+    whole, names = joined(read, BlindCard.read(result))
     files.write_all({own.output: files.text(whole.to_json())})
     note(f"{own.output}: blind check of {', '.join(names)}", quiet=delivery.quiet)
 

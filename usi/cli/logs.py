@@ -205,7 +205,7 @@ def joint(
     forms = report_files.claim(
         delivery.output, known=(".md", ".json"), force=delivery.force, inputs=[chat, log]
     )
-    cards = [Scorecard.read(path) for path in (chat, log)]
+    cards = [Scorecard.read(path, trust_edited=own.trust_edited) for path in (chat, log)]
     for path, card, is_log in zip((chat, log), cards, (False, True), strict=True):
         of = profile_called(card.profile)
         if (of is not None and of.subject == "logs") is not is_log:

@@ -81,7 +81,7 @@ def _pilot(own: PlanOptions) -> Pilot | None:
     path = own.pilot
     file = Path(path)
     if file.is_file() and b'"schema_version"' in file.read_bytes()[:400]:
-        card = Scorecard.read(file)
+        card = Scorecard.read(file, trust_edited=own.trust_edited)
         return pilot_of_card(card, pick_simulator(card, own.simulator, path))
     from usi.cli.inputs import people_with_sessions
     from usi.cli.settings import filled

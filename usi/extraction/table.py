@@ -23,6 +23,7 @@ from usi.csv_cells import COLUMNS_PATTERN, MARK, NUMBER_PATTERN
 from usi.errors import InputError, UsageError
 from usi.extraction.content import Names, thinned
 from usi.extraction.profile import FeatureProfile, get_feature_profile
+from usi.extraction.ranges import check_ranges
 from usi.extraction.spec import CORE_COUNTS, IDENTITY_SCHEMA, SCHEMA_VERSION, FeatureSpec
 from usi.reading import each, reading
 
@@ -301,14 +302,19 @@ def read_table(path: str | Path) -> SessionTable:
         pairs = file.schema_arrow.metadata or {}
         synthetic = _SYNTHETIC_KEY.encode() in pairs
         settings = pairs.get(_SETTINGS_KEY.encode(), b"").decode("utf-8", "replace")
+        check_ranges(frame, profile.specs, str(path))
     return SessionTable(thinned(frame), profile.name, lexicon, synthetic, settings)
 
 
 def read_blocks(path: str | Path, rows: int = ROWS_PER_GROUP) -> Iterator[pl.DataFrame]:
     """Read a session table in blocks of at most so many rows."""
-    with _opened(path) as (file, _, _):
+    with _opened(path) as (file, profile, _):
+        first = 1
         for batch in each(file.iter_batches(batch_size=rows), str(path)):
-            yield cast(pl.DataFrame, pl.from_arrow(batch))
+            frame = cast(pl.DataFrame, pl.from_arrow(batch))
+            check_ranges(frame, profile.specs, str(path), first=first)
+            first += frame.height
+            yield frame
 
 
 def write_values(table: SessionTable | str | Path, path: str | Path) -> None:

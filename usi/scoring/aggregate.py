@@ -23,6 +23,7 @@ import polars as pl
 from usi.corpora.resolve import Corpus
 from usi.errors import InputError, NotScorable, UsageError
 from usi.extraction.profile import get_feature_profile
+from usi.extraction.ranges import BOUNDED
 from usi.extraction.spec import FeatureSpec
 from usi.reading import parse_json, reading
 from usi.reasons import (
@@ -295,7 +296,42 @@ def read_aggregate(path: str | Path) -> Aggregate:
     missing = sorted(wanted - set(table.column_names))
     if missing or not isinstance(rows, pl.DataFrame):
         raise InputError(f"lacks columns ({', '.join(missing[:5])})", file=file)
+    with reading(file):
+        _check_ranges(rows, own.specs, file)
     return Aggregate(rows, about)
+
+
+def _check_ranges(rows: pl.DataFrame, specs: Sequence[FeatureSpec], file: str) -> None:
+    """Refuse rows that no corpus adds up to.
+
+    Raises
+    ------
+    InputError
+        For the first such row: a task without a name or twice, no session, fewer user turns than
+        sessions, values that are not finite, not in order, or outside the range of their feature.
+    """
+    seen: set[tuple[Any, Any]] = set()
+    for number, row in enumerate(rows.iter_rows(named=True), start=1):
+
+        def wrong(text: str, field: str, number: int = number) -> InputError:
+            return InputError(text, file=file, row=number, field=field)
+
+        task = (row["task"], row["domain"])
+        if not isinstance(row["task"], str) or task in seen:
+            raise wrong("must be a name that stands once", "task")
+        seen.add(task)
+        for field, least in (("sessions", 1), ("user_turns", 0)):
+            if not isinstance(row[field], int) or row[field] < least:
+                raise wrong(f"must be a whole number from {least}", field)
+        if row["user_turns"] < row["sessions"]:
+            raise wrong("a session has a user turn at least", "user_turns")
+        for spec in specs:
+            field = f"{spec.name}.values"
+            found = np.asarray(row[field] or (), dtype=np.float64)
+            if not np.isfinite(found).all() or (np.diff(found) < 0).any():
+                raise wrong("must be finite numbers in ascending order", field)
+            if found.size and spec.kind in BOUNDED and not 0 <= found[0] <= found[-1] <= 1:
+                raise wrong("must lie from 0 to 1", field)
 
 
 def _told(verdict: Scorable) -> list[Any]:
