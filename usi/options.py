@@ -1362,8 +1362,8 @@ class CorpusAggregateOptions:
     """Options of ``usi corpus aggregate``."""
 
     output: Path = required("Such as aggregate.parquet.", metavar="FILE", flags=("--output", "-o"))
-    min_cell: int = option(3, "Fewest sessions a task may have.", least=2, shown=True)
-    drop_small: bool = option(False, "Leave tasks with fewer sessions out.")
+    min_cell: int = option(5, "Fewest people a task may have.", least=2, shown=True)
+    drop_small: bool = option(False, "Leave tasks with fewer people out.")
     one_batch: bool = option(False, "Forget which batch a session is of.")
 
 

@@ -655,7 +655,7 @@ OTHER_PART = Code("other_part", "in a part of the corpus that is not read", subj
 CASE_TOO_YOUNG = Code("case_too_young", "case began less than the horizon before the log's end")
 NO_TASK_ADDED = Code("no_task_added", "names no task (not in the aggregate)", subject="session")
 TASK_TOO_SMALL = Code(
-    "task_too_small", "of a task with too few sessions (not in the aggregate)", subject="session"
+    "task_too_small", "of a task with too few people (not in the aggregate)", subject="session"
 )
 SILENT_AGENT = Code("silent_agent", "the agent says nothing in them", subject="sessions")
 NO_SESSION_OF_TASK = Code(

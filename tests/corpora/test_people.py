@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -192,7 +193,7 @@ def test_an_aggregate_scores_and_gates_as_its_corpus(
         human = tmp_path / "one.jsonl"
         human.write_text(text.replace('"batch":3', '"batch":1'))
     path = tmp_path / "aggregate.parquet"
-    write_aggregate(build_aggregate(resolve(human)), path)
+    write_aggregate(build_aggregate(resolve(human), min_cell=3), path)
     choices = {"design": design, "replicates": 200, "c2st": "off"}
     sims = [phantom.simulators["mild"], phantom.simulators["polite"]]
     cards = [
@@ -219,17 +220,34 @@ def test_an_aggregate_scores_and_gates_as_its_corpus(
 
 def test_small_cells_are_refused_and_no_text_is_kept(phantom: Any, tmp_path: Path) -> None:
     reference = resolve(phantom.human)
-    with pytest.raises(UsageError, match="fewer than 4 sessions"):
-        build_aggregate(reference, min_cell=4)
-    found = build_aggregate(replace(reference))
+    with pytest.raises(UsageError, match="fewer than 5 people"):
+        build_aggregate(reference)
+    found = build_aggregate(replace(reference), min_cell=3)
     write_aggregate(found, tmp_path / "a.parquet")
-    write_aggregate(build_aggregate(reference), tmp_path / "b.parquet")
+    write_aggregate(build_aggregate(reference, min_cell=3), tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
     rows = read_aggregate(tmp_path / "a.parquet").rows
     texts = [c for c, kind in rows.schema.items() if str(kind) == "String"]
     assert texts == ["task", "domain", "outcomes", "survey"]
     with pytest.raises(UsageError, match="profile robust"):
         usi.score([phantom.simulators["copy"]], human=tmp_path / "a.parquet", profile="tau-usi")
+
+
+def test_cells_count_people_not_sessions(tmp_path: Path) -> None:
+    """By hand: task a has 6 sessions of 2 people, b 5 of 5, c 5 that name nobody."""
+    lines = [
+        {"id": f"{task}{k}", "task_id": task, "participant": who, "reward": k % 2,
+         "messages": [{"role": "user", "content": f"word {k}"}]}
+        for task, people in (("a", "xyxyxy"), ("b", "uvwxy"), ("c", [None] * 5))
+        for k, who in enumerate(people)
+    ]  # fmt: skip
+    path = tmp_path / "people.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(UsageError, match=r"1 tasks have fewer than 5 people.*'a'"):
+        build_aggregate(resolve(path))
+    found = build_aggregate(resolve(path), drop_small=True, one_batch=True)
+    assert found.rows["task"].to_list() == ["b", "c"]
+    assert {reason.code: n for reason, n in found.left_out.items()}["task_too_small"] == 6
 
 
 def said(name: str, *texts: str, **more: Any) -> Session:

@@ -59,7 +59,9 @@ def test_a_pilot_is_read_by_its_manifest(workspace: Path) -> None:
 
 
 def test_an_aggregate_holds_no_sessions_to_correct_plan_or_write_with(workspace: Path) -> None:
-    done = run("corpus", "aggregate", "people", "-o", "sums.parquet", cwd=workspace)
+    done = run(
+        "corpus", "aggregate", "people", "-o", "sums.parquet", "--min-cell", "2", cwd=workspace
+    )
     assert done.code == 0, done.err
     for command in (
         ("correct", "bot.csv", *READING, "--human", "sums.parquet"),

@@ -2,8 +2,9 @@
 
 No text, no session: per task and feature the values in ascending order, each feature by itself, so
 that no row is a person; counts of outcomes and of survey answers. Scores compare distributions, so
-a value that stands alone in its task is still one person's: a task with fewer sessions than the
-smallest cell is refused (or left out).
+a value that stands alone in its task is still one person's: a task with fewer people than the
+smallest cell is refused (or left out). People are counted, not sessions: several sessions of one
+participant are one, and a session that names none is taken as somebody of their own.
 """
 
 from __future__ import annotations
@@ -44,8 +45,13 @@ from usi.scoring.robust.scorable import Scorable
 from usi.scoring.robust.survey import sheets
 
 MARK, VERSION = b"usi_aggregate", "3"
-SMALLEST = 3
-"""Fewest sessions of a task by default: the published layout has three batches of people."""
+SMALLEST = 5
+"""Fewest people of a task by default."""
+
+
+_NAMED = pl.col("participant")
+_PEOPLE = (_NAMED.drop_nulls().n_unique() + _NAMED.null_count()).alias("people")
+"""People of a cell; a session without a participant is taken as somebody of their own."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +94,9 @@ def build_aggregate(
     corpus
         From `usi.corpora.resolve.resolve`.
     min_cell
-        Fewest sessions a task may have, at least 2.
+        Fewest people a task may have, at least 2.
     drop_small
-        Leave tasks with fewer sessions out, and count them.
+        Leave tasks with fewer people out, and count their sessions.
     one_batch
         Forget which batch a session is of.
 
@@ -116,12 +122,12 @@ def build_aggregate(
     left.update(stamp_counts(table.frame))
     keep = frame["task"].is_not_null().to_numpy()
     left[NO_TASK_ADDED()] += int((~keep).sum())
-    sizes = frame.group_by("task", "domain").len()
-    small = sizes.filter(pl.col("task").is_not_null() & (pl.col("len") < min_cell))
+    sizes = frame.group_by("task", "domain").agg(_PEOPLE)
+    small = sizes.filter(pl.col("task").is_not_null() & (pl.col("people") < min_cell))
     if small.height and not drop_small:
         raise UsageError(
-            f"{small.height} tasks have fewer than {min_cell} sessions (such as "
-            f"{small.sort('task')['task'][0]!r}): sums of so few say too much of single people. "
+            f"{small.height} tasks have fewer than {min_cell} people (such as "
+            f"{small.sort('task')['task'][0]!r}): values of so few say too much of single people. "
             "Leave them out with --drop-small, or set another --min-cell"
         )
     cells = {(task, domain) for task, domain, _ in small.iter_rows()}
@@ -131,7 +137,7 @@ def build_aggregate(
     keep = keep & ~few_mask
     if not keep.any():
         raise NotScorable(
-            f"no task has {min_cell} sessions, so there is nothing to add up"
+            f"no task has {min_cell} people, so there is nothing to add up"
             if ref.frame["task"].count()
             else "no session names a task: an aggregate is by task"
         )
@@ -171,16 +177,16 @@ def _single(frame: pl.DataFrame, min_cell: int) -> bool:
     Raises
     ------
     UsageError
-        Where some batch has several sessions of a task, and fewer than the smallest cell.
+        Where some batch has several sessions of a task, and fewer people than the smallest cell.
     """
-    sizes = frame.group_by("task", "domain", "batch").len()["len"]
-    if sizes.max() == 1:
+    cells = frame.group_by("task", "domain", "batch").agg(_PEOPLE, pl.len().alias("sessions"))
+    if cells["sessions"].max() == 1:
         return True
-    if min(sizes.to_list()) >= min_cell:
+    if min(cells["people"].to_list()) >= min_cell:
         return False
     raise UsageError(
-        f"some tasks have several sessions in one batch, others fewer than {min_cell}: which "
-        "batch they are of would say too much of single people. Forget the batches with "
+        f"some tasks have several sessions in one batch, others fewer than {min_cell} people: "
+        "which batch they are of would say too much of single people. Forget the batches with "
         "--one-batch, or set another --min-cell"
     )
 
@@ -202,7 +208,7 @@ def _rows(
     for i, key in enumerate(keys):
         members.setdefault(key, []).append(i)
     rewards, labels = frame["reward"].to_list(), frame["outcome_label"].to_list()
-    turns = frame["user_turns"].to_list()
+    turns, who = frame["user_turns"].to_list(), frame["participant"].to_list()
     rows: list[dict[str, Any]] = []
     for (task, domain), own in sorted(members.items(), key=lambda p: (p[0][0], p[0][1] or "")):
         row: dict[str, Any] = {
@@ -214,8 +220,9 @@ def _rows(
         for k, spec in enumerate(specs):
             column = values[own, k]
             column = np.sort(column[~np.isnan(column)])
-            if spec.harness and len(column) < min_cell:
-                column = column[:0]  # of few sessions with time stamps it would tell one's own
+            if spec.harness and _people([who[i] for i, v in zip(own, values[own, k], strict=True)
+                                         if not np.isnan(v)]) < min_cell:  # fmt: skip
+                column = column[:0]  # of few people with time stamps it would tell one's own
             row[f"{spec.name}.values"] = column.tolist()
         row["outcomes"] = json.dumps(
             _histogram((slots[i], _number(rewards[i]), labels[i]) for i in own)
@@ -229,6 +236,12 @@ def _rows(
     lists = {f"{spec.name}.values": pl.List(pl.Float64) for spec in specs}
     text = {"survey": pl.String, "domain": pl.String}
     return pl.DataFrame(rows, schema_overrides={**text, **lists})
+
+
+def _people(participants: Sequence[str | None]) -> int:
+    """How many people these are; see `_PEOPLE`."""
+    named = {name for name in participants if name is not None}
+    return len(named) + sum(name is None for name in participants)
 
 
 def _number(value: Any) -> float | None:

@@ -209,7 +209,7 @@ def test_an_aggregate_says_what_its_corpus_says(
 
     whole = latency(cards["stamped stamped"])
     path = tmp_path / "people.parquet"
-    write_aggregate(build_aggregate(resolve(files["stamped people"])), path)
+    write_aggregate(build_aggregate(resolve(files["stamped people"]), min_cell=3), path)
     found = latency(card(path, files["stamped mild"], c2st="off"))
     for name in ("human", "simulator", "score", "gap", "relative_gap"):
         one, other = getattr(found, name), getattr(whole, name)
@@ -219,7 +219,7 @@ def test_an_aggregate_says_what_its_corpus_says(
                 None if getattr(other, end) is None
                 else pytest.approx(getattr(other, end), rel=1e-8)
             )  # fmt: skip
-    write_aggregate(build_aggregate(resolve(files["plain people"])), path)
+    write_aggregate(build_aggregate(resolve(files["plain people"]), min_cell=3), path)
     found = latency(card(path, files["stamped mild"], c2st="off"))
     assert found.human.reason == found.score.reason == NO_STAMPS()
 
@@ -239,7 +239,7 @@ def test_an_aggregate_keeps_no_latency_of_single_people(
         mixed.append(replace(session, turns=bare) if few else session)
     path = tmp_path / "people.jsonl"
     write_usi_jsonl(mixed, path)
-    rows = build_aggregate(resolve(path)).rows
+    rows = build_aggregate(resolve(path), min_cell=3).rows
     known = dict(rows.select("task", "user_latency.values").iter_rows())
     own = known.pop("airline_0")
     assert len(own) == 3
