@@ -63,6 +63,9 @@ class FeatureSpec:
     harness
         Whether it is a property of the harness, not of the user: it is reported with that reason,
         and no score, classifier, distance, tripwire or sign of gaming looks at it.
+    must_show
+        Where people have a value and the simulator has none at all, the score is 0; without it
+        the feature then has no score.
     description, source
         For readers: what it counts, and where the definition comes from.
     """
@@ -82,6 +85,7 @@ class FeatureSpec:
     span: tuple[float, float] | None = None
     lexical: bool = False
     harness: bool = False
+    must_show: bool = False
     description: str = ""
     source: str = ""
 

@@ -112,6 +112,7 @@ def _of(
         scored=scored,
         scale=scale,
         span=span,
+        must_show=scale == "ratio",
         description=description,
         source=source,
     )

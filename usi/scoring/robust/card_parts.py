@@ -90,7 +90,7 @@ def _feature_score(
 
 def _means(spec: FeatureSpec, gap: float, score: Estimate) -> Estimate:
     """Dice of the means (geometric ones on a ratio scale), beside a score of distributions."""
-    if not score.ok:
+    if not score.ok or (spec.must_show and not np.isfinite(gap)):
         return score
     if spec.scale == "interval":
         return not_assessed(NO_RELATIVE_GAP)

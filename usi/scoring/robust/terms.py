@@ -381,6 +381,17 @@ class Distance:
     moved: Array
 
 
+def _nothing_shown(data: Contrast, gap: Array) -> Distance:
+    """The largest distance: people show the feature and the simulator never does."""
+    count = 0 if data.replicates is None else len(data.replicates.human)
+    first = np.zeros(len(gap))
+    first[0] = 1.0
+    all_ = np.ones(count)
+    return Distance(
+        1.0, 0.0, 1.0, all_, all_, np.zeros(len(data.human)), first, np.tile(first, (count, 1))
+    )
+
+
 def distance(data: Contrast, spec: FeatureSpec, most: float = 1.0) -> Distance | None:
     """Distance of two distributions by the scale that the feature is measured on.
 
@@ -396,14 +407,17 @@ def distance(data: Contrast, spec: FeatureSpec, most: float = 1.0) -> Distance |
     Returns
     -------
     Distance or None
-        ``None`` where the feature has no cells or a side has no value.
+        ``None`` where the feature has no cells or a side has no value; 1 where only the simulator
+        has none and the feature is one that it must show.
     """
     columns = data.cells.get(spec.name)
     if columns is None:
         return None
     gap = data.simulator[columns] - data.human[columns]
     if not np.isfinite(gap).all():
-        return None
+        lacks = not np.isfinite(data.simulator[columns]).any()
+        known = bool(np.isfinite(data.human[columns]).all())
+        return _nothing_shown(data, gap) if spec.must_show and lacks and known else None
     sign, se = _sign(gap), data.se[columns]
     area, noise = float(np.abs(gap).sum()), float(se.sum())
     shrunk = float(np.sqrt(np.maximum(0.0, gap**2 - np.nan_to_num(se) ** 2)).sum())
