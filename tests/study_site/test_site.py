@@ -15,7 +15,7 @@ from usi.study.database import study_name
 from usi.study.links import Signer
 from usi.study.study import Running
 from usi.study.web.app import study_app
-from usi.study.web.guard import MOST_BYTES, Pace
+from usi.study.web.guard import MOST_BYTES, Guard, Pace
 
 starlette = pytest.importorskip("starlette.testclient")
 
@@ -185,6 +185,13 @@ def test_too_much_too_fast_too_large(site: Site) -> None:
             break
         person.get(person.place)
     assert person.status == 429
+
+
+def test_a_lecture_hall_may_begin_at_once_and_a_flood_is_stopped() -> None:
+    guard = Guard(None, root_path="", refuse=lambda status: None)
+    assert all(guard.an_address.allows("192.0.2.1") for _ in range(200 * 10))
+    assert not all(guard.an_address.allows("192.0.2.1") for _ in range(2000))
+    assert guard.an_address.allows("192.0.2.2")
 
 
 def test_forms_of_one_person_have_a_pace_and_those_of_others_do_not_suffer(site: Site) -> None:

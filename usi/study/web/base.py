@@ -33,7 +33,7 @@ class PersonSite:
 
     def __init__(self, study: Any, database: Database, texts: Texts, signer: Signer) -> None:
         self.study, self.database, self.t, self.signer = study, database, texts, signer
-        self.arrivals_pace = Pace(a_second=1.0, at_once=120)
+        self.arrivals_pace = Pace(a_second=1.0, at_once=300)
         self.forms_pace = Pace(a_second=2.0, at_once=30)
 
     @property
