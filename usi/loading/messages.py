@@ -100,9 +100,15 @@ def _holds_more(content: Any) -> bool:
     if isinstance(content, Parts):
         return True
     return isinstance(content, list) and any(
-        isinstance(part, dict) and (_kind(part) in _KNOWN or part.get("thought") is True)
+        isinstance(part, dict) and (_is_aside(part) or part.get("thought") is True)
         for part in content
     )
+
+
+def _is_aside(part: dict[str, Any]) -> bool:
+    """Whether a part is of a type that is not known to hold words of the speaker."""
+    kind = part.get("type")
+    return _kind(part) in _KNOWN or (isinstance(kind, str) and kind not in {*SPEECH, "refusal"})
 
 
 def _part_text(part: Any) -> str | None:
