@@ -11,7 +11,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
 
-.PHONY: help demo simulate docs docs-tables test test-study test-processors fuzz lint bench clean
+.PHONY: help demo simulate docs docs-tables test test-study test-processors test-size test-lowest fuzz audit wheel lint bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,10 @@ help:
 	@echo "make test-study   thirty scripted participants in a browser (minutes)"
 	@echo "make test-processors   the demo has the same bytes on other kernels and threads (minutes)"
 	@echo "make fuzz   N damaged inputs of every kind (N=100000); none may end in an internal error"
+	@echo "make test-size   50,000 files in a folder and 900,000 turns in one record (minutes)"
+	@echo "make test-lowest   tests with the lowest versions of dependencies (network)"
+	@echo "make audit  licences of dependencies, and known vulnerabilities (network)"
+	@echo "make wheel  build the wheel twice and compare its bytes"
 	@echo "make lint   ruff, mypy --strict, import rules"
 	@echo "make bench  speed and memory, against a plain implementation"
 	@echo "make study  validation on populations of known truth: writes docs/validation.md (minutes)"
@@ -90,6 +94,31 @@ N ?= 100000
 fuzz: $(DEV)
 	USI_FUZZ=$(N) $(BIN)/pytest -n $(JOBS) tests/fuzz
 
+# Fifty thousand files and a record of 900,000 turns, in linear time.
+test-size: $(DEV)
+	USI_SIZE=1 $(BIN)/pytest -n0 tests/loading/test_size.py
+
+# The lowest versions that pyproject.toml allows; needs Python 3.11, for which they have wheels.
+LOWEST := $(VENV)-lowest
+LOWEST_TESTS ?= tests/loading tests/extraction tests/scoring tests/decisions
+test-lowest: $(VENV)/pyvenv.cfg
+	$(PYTHON) -m venv $(LOWEST)
+	$(BIN)/python .ci/lowest > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet -c $(LOWEST)/constraints.txt -e . \
+		'pytest>=8' 'pytest-xdist>=3.5' 'hypothesis>=6.100' 'jsonschema>=4.21'
+	$(LOWEST)/bin/pytest -n $(JOBS) $(LOWEST_TESTS)
+
+audit: $(DEV)
+	$(BIN)/python .ci/audit
+
+# The time of the last commit stands in the archive, so that the same commit gives the same bytes.
+wheel: $(DEV)
+	rm -rf dist build/again
+	for folder in dist build/again; do \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python .ci/wheel $$folder || exit 1; done
+	for made in dist/*.whl; do cmp $$made build/again/$$(basename $$made) || exit 1; done
+	@echo "the same bytes twice:"; sha256sum dist/*.whl
+
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -103,6 +132,6 @@ study: $(DEV)
 	$(BIN)/python benchmarks/bench_study.py
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis \
+	rm -rf $(VENV) $(LOWEST) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		tests/report/html/node_modules .import_linter_cache .benchmarks reports/simulate docs/_build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
