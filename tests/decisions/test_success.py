@@ -18,6 +18,7 @@ from usi.decisions.passk import crossed_pass_k, elementary_symmetric, pass_hat_k
 from usi.errors import NotScorable
 from usi.reasons import FEW_TRIALS
 from usi.records import Outcome, Session
+from usi.report.success import corrected_tables
 
 
 def outcomes(successes: dict[str, list[int]], label: str = "x") -> Outcomes:
@@ -139,6 +140,40 @@ def test_correction_removes_a_constant_bias_and_bounds_cover_the_truth():
         covered += found.corrected.low <= p.mean() <= found.corrected.high
     assert np.mean(errors) == pytest.approx(0.0, abs=0.025)  # the simulator alone is .1 too high
     assert covered >= 46  # nominal 90 %; 85 % less three Monte-Carlo sds
+
+
+def test_people_on_the_hardest_or_easiest_tasks_are_told_and_the_bounds_still_hold():
+    """40 of 165 tasks by their true difficulty; ten runs a task, a simulator .12 too good."""
+    for hardest in (True, False):
+        covered = told = 0
+        for study in range(25):
+            rng = np.random.default_rng([study, int(hardest)])
+            p = rng.beta(2, 1.5, 165)
+            order = np.argsort(p if hardest else -p)
+            sim = {f"t{i}": rng.binomial(1, min(1, p[i] + 0.12), 10).tolist() for i in range(165)}
+            people = {f"t{i}": rng.binomial(1, p[i], 3).tolist() for i in order[:40]}
+            found = corrected_success(outcomes(sim), outcomes(people), replicates=200, seed=study)
+            covered += found.corrected.low <= p.mean() <= found.corrected.high
+            told += found.selection.high < 0 if hardest else found.selection.low > 0
+            assert found.empty > 0.1
+        assert told == 25
+        assert covered >= 20  # nominal 90 %, less two standard deviations
+        assert "NOT A RANDOM SAMPLE" in " ".join(corrected_tables(found)[0].notes)
+
+
+def test_a_mean_over_strata_by_hand():
+    """Half of the tasks at simulated .2, half at .8; people did 15 of those and 5 of these."""
+    sim = {f"a{k}": [1, 0, 0, 0, 0] for k in range(20)} | {
+        f"b{k}": [1, 1, 1, 1, 0] for k in range(20)
+    }
+    people = {f"a{k}": [int(k < 6)] for k in range(15)} | {f"b{k}": [int(k < 4)] for k in range(5)}
+    found = corrected_success(outcomes(sim), outcomes(people))
+    # .4 and .8 in the strata, each half of the tasks; people alone 10 of 20
+    assert (found.strata, found.empty) == (2, 0.0)
+    assert found.corrected.value == pytest.approx(0.6)
+    assert found.humans_alone.value == pytest.approx(0.5)
+    # 15 at .2 and 5 at .8 are .35, against .5 of all
+    assert found.selection.value == pytest.approx(-0.15)
 
 
 def test_an_unrelated_simulator_gets_no_weight():

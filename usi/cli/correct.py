@@ -19,8 +19,9 @@ def command(
 ) -> None:
     """Correct an agent's simulated success by the tasks that people did, too.
 
-    H_h + lambda (S_all - S_h): unbiased whatever the simulator's bias. lambda says how much the
-    simulator helped (0 = nothing); the standard deviation of people alone stands beside it.
+    H_h + lambda (S_all - S_h) in each stratum of simulated success, whatever the simulator's bias:
+    it holds where people's tasks are a random sample of all, or of each stratum. lambda says how
+    much the simulator helped (0 = nothing); people's tasks that are no such sample are told.
 
     Example: usi correct runs.json --human people.jsonl
     """

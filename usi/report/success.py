@@ -55,13 +55,28 @@ def corrected_tables(found: CorrectedSuccess) -> tuple[Table, ...]:
         ("simulator, tasks with people", found.simulator_on_human_tasks, ""),
         ("simulator, all tasks", found.simulator_on_all_tasks, ""),
     )
-    notes = (
-        f"{found.human_tasks} tasks with people of {found.all_tasks}; "
-        f"weight of the simulator (lambda) {found.weight:.2f}.",
-        "Bounds are at nominal 90 % (task bootstrap; they cover 85 to 91 % in simulation).",
-    )
+    notes = [
+        f"{found.human_tasks} tasks with people of {found.all_tasks}, in {found.strata} strata of "
+        f"simulated success; weight of the simulator (lambda) {found.weight:.2f}.",
+        "Bounds are at nominal 90 % (task bootstrap). They hold where people's tasks are a random "
+        "sample of all, or of each stratum.",
+    ]
+    low, high = found.selection.low or 0.0, found.selection.high or 0.0
+    if low > 0 or high < 0:
+        word = "easier" if low > 0 else "harder"
+        notes.append(
+            f"NOT A RANDOM SAMPLE: by the simulator people did {word} tasks "
+            f"({shown(found.selection, '+3')} against all). The strata make up for it only as far "
+            "as simulated success tells the difficulty of a task, which few runs do badly: the "
+            "bounds can be far off. Let people do tasks drawn at random from all."
+        )
+    if found.empty:
+        notes.append(
+            f"{found.empty:.0%} of the tasks are in strata that people did not do; their success "
+            "counts as anything from 0 to 1 in the bounds, and as the simulator's in the value."
+        )
     head = ("estimate", Column("success", "3", why=True), Column("sd", "3"))
-    return (Table(f"Agent success, {found.label}", head, rows, notes),)
+    return (Table(f"Agent success, {found.label}", head, rows, tuple(notes)),)
 
 
 def agents_tables(found: AgentRanking) -> tuple[Table, ...]:
