@@ -27,6 +27,7 @@ EXTRAS = {
     "nlp": ("spacy", "tokens and languages"),
     "sim": ("litellm", "running simulators"),
     "logs": ("rustxes", "XES event logs"),
+    "excel": ("openpyxl", "Excel workbooks"),
     "fetch": ("pooch", "fetching public corpora"),
     "study": ("starlette", "a site for studies with people"),
 }

@@ -8,7 +8,7 @@ from usi.records import UNKNOWN_DOMAIN
 
 _PREFIX = "eval_results_"
 _PACKED = re.compile(r"\.(gz|xz|zst|zip|tar|tgz|txz|tzst)$", re.IGNORECASE)
-_DATA = re.compile(r"\.(json|jsonl|ndjson|eval|csv|tsv|parquet)$", re.IGNORECASE)
+_DATA = re.compile(r"\.(json|jsonl|ndjson|eval|csv|tsv|parquet|xlsx|xlsm)$", re.IGNORECASE)
 _DOMAIN = re.compile(r"(airline|retail|telecom)(?![a-z])", re.IGNORECASE)
 
 

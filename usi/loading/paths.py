@@ -10,6 +10,7 @@ from usi.loading.archive import may_be_archive, members
 from usi.loading.corpora.star import join_dialogues
 from usi.loading.formats.inspect_log import join_eval
 from usi.loading.source import STDIN, Source, file_source, stdin_source, walk
+from usi.loading.workbook import sheets_of
 
 _BESIDE = (
     "license", "licence", "readme", "notice", "changelog", "citation", "datasheet", "contributing",
@@ -36,8 +37,7 @@ def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Sourc
         found = members(source)
         if found is None:
             return [source]
-        log = join_eval(source, found)
-        return [log] if log else _without_documentation(found, name, "archive", aside)
+        return _joined(source, found) or _without_documentation(found, name, "archive", aside)
     if not name:
         raise InputError("an empty path names no file; use . for the folder you are in")
     path = Path(path)
@@ -55,8 +55,7 @@ def expand(path: str | Path, passed_over: list[str] | None = None) -> list[Sourc
     source = file_source(path, name)
     found = members(source)
     if found is not None:
-        log = join_eval(source, found)
-        return [log] if log else _without_documentation(found, name, "archive", aside)
+        return _joined(source, found) or _without_documentation(found, name, "archive", aside)
     beside = path.parent / SIMULATIONS
     if path.name == RESULTS and beside.is_dir():
         shown = name[: -len(RESULTS)] + SIMULATIONS
@@ -78,8 +77,13 @@ def _file_or_members(source: Source, aside: list[str]) -> list[Source]:
     found = members(source)
     if found is None:
         return [source]
+    return _joined(source, found) or _without_documentation(found, source.name, "archive", aside)
+
+
+def _joined(source: Source, found: list[Source]) -> list[Source] | None:
+    """What an archive is as a whole: a log of Inspect, or the sheets of a workbook."""
     log = join_eval(source, found)
-    return [log] if log else _without_documentation(found, source.name, "archive", aside)
+    return [log] if log else sheets_of(source, found)
 
 
 def is_beside_data(filename: str) -> bool:
