@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from datetime import date, datetime, time
+from functools import partial
 from typing import Any
 
 from usi.errors import InputError, UsageError
@@ -47,7 +48,7 @@ def sheets_of(source: Source, members: Sequence[Source]) -> list[Source] | None:
     return [
         Source(
             source.name if alone else f"{source.name}/{title}.csv",
-            lambda data=data: io.BytesIO(data),
+            partial(io.BytesIO, data),
             source.folder if alone else source.name,
         )
         for title, data in held.items()
