@@ -93,6 +93,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 cwd=root)  # fmt: skip
     assert added.code == 0, added.err
     assert gave_away(Path("/nonexistent"), added) == []
+    (root / "simulators" / "declared.toml").write_text(
+        'kind = "recorded"\nruns = "../polite.jsonl"\nlicence = "MIT"\n[identity]\nmodel = "m"\n'
+        'provider = "p"\nprompt_sha256 = "0"\nharness = "h"\ndate = "2026-08-01"\n',
+        encoding="utf-8",
+    )
     return root
 
 
@@ -195,6 +200,31 @@ VERBS: dict[str, tuple[str, ...]] = {
     "plan": ("plan", "--pilot", "CARD"),
     "passk": ("passk", "people.jsonl", "-k", "1"),
     "correct": ("correct", "polite.jsonl", "--human", "people.jsonl"),
+    "agents": (
+        "agents",
+        "--human",
+        "a=people.jsonl",
+        "--human",
+        "b=people.jsonl",
+        "--human",
+        "c=people.jsonl",
+        "--sim",
+        "a=polite.jsonl",
+        "--sim",
+        "b=replay.jsonl",
+        "--sim",
+        "c=polite.jsonl",
+    ),
+    "submit": (
+        "submit",
+        "declared",
+        "--human",
+        "mine",
+        "--gate",
+        "C",
+        "--reports",
+        "OUT",
+    ),
     "gate": ("gate", "CARD", "--tier", "C", "-o", "OUT/verdict.json", "-o", "OUT/verdict.md"),
     "rank": ("rank", "CARDS"),
     "compare": ("compare", "CARD", "CARD"),
