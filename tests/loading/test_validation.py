@@ -93,3 +93,11 @@ def test_the_published_folder_of_runs():
     assert report.sessions == len(rows) == 583
     assert report.statuses == {"failed": 37, "ok": 546}
     assert report.user_turns == sum(m["role"] == "user" for row in rows for m in row["traj"])
+
+
+def test_a_silent_agent_is_told(write):
+    user, agent = {"role": "user", "content": "hi"}, {"role": "assistant", "content": ""}
+    rows = [{"id": f"s{k}", "messages": [user, agent]} for k in range(3)]
+    rows.append({"id": "s3", "messages": [user, agent | {"content": "hello"}]})
+    report = validate(write("x.jsonl", rows, lines=True))
+    assert any(remark.startswith("3 sessions hold words of the user") for remark in report.remarks)

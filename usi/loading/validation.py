@@ -110,6 +110,7 @@ class _Tally:
         self.simulators: set[str] = set()
         self.tasks_of_trial: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         self.greetings: Counter[str] = Counter()
+        self.silent = 0
 
     def add(self, session: Session) -> None:
         count, by = self.numbers, self.by
@@ -132,6 +133,7 @@ class _Tally:
         if session.batch is not None:
             by["batches"][str(session.batch)] += 1
         self._add_outcome(session)
+        self.silent += _agent_is_silent(session)
         for turn in session.turns:
             count["messages"] += 1
             by["roles"][told(turn.role) if isinstance(turn.role, str) else kind(turn.role)] += 1
@@ -172,12 +174,23 @@ class _Tally:
             elif len({len(tasks) for tasks in trials}) > 1:
                 sizes = sorted(len(tasks) for tasks in trials)
                 found.append(f"{simulator}: uneven trials ({sizes[0]} to {sizes[-1]} tasks)")
+        if self.silent:
+            found.append(
+                f"{self.silent} sessions hold words of the user and none of the agent: was its "
+                "text lost?"
+            )
         if self.greetings["user"] > max(2, self.greetings["assistant"]):
             found.append(
                 f"{self.greetings['user']} user turns speak like an agent ('how can I help'), more "
                 "than assistant turns do: are the roles of this log the wrong way round?"
             )
         return found
+
+
+def _agent_is_silent(session: Session) -> bool:
+    """Whether the user says something and the agent never does."""
+    spoken = {turn.role for turn in session.turns if turn.content not in (None, MISSING, "", [])}
+    return "user" in spoken and "assistant" not in spoken
 
 
 def validate(paths: Paths, options: LoadOptions = _DEFAULT) -> Validation:
