@@ -189,7 +189,8 @@ class _Tally:
 
 def _agent_is_silent(session: Session) -> bool:
     """Whether the user says something and the agent never does."""
-    spoken = {turn.role for turn in session.turns if turn.content not in (None, MISSING, "", [])}
+    held = (turn for turn in session.turns if turn.content not in (None, MISSING, "", []))
+    spoken = {turn.role for turn in held if isinstance(turn.role, str)}
     return "user" in spoken and "assistant" not in spoken
 
 
