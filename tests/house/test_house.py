@@ -79,9 +79,9 @@ def test_extras_are_declared_and_all_holds_the_optional_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     assert {"nlp", "sim", "logs", "all", "docs", "dev"} <= set(extras)
-    assert extras["all"] == ["usi[nlp,sim,logs,fetch,study]"]
+    assert extras["all"] == ["usi[nlp,sim,logs,fetch,study,excel]"]
     base = " ".join(project["dependencies"])
-    for heavy in ("spacy", "litellm", "rustxes", "pm4py"):
+    for heavy in ("spacy", "litellm", "rustxes", "pm4py", "openpyxl"):
         assert heavy not in base
 
 

@@ -388,8 +388,3 @@ LOG_ATTACKS: tuple[LogAttack, ...] = (
     LogAttack("cases cut", "cases end after half of their events", _first_half),
     LogAttack("Markov play-out", "the next event depends on the present activity alone", _markov),
 )  # fmt: skip
-
-
-def log_attack_names() -> tuple[str, ...]:
-    """Names of all attacks, in the order of the table."""
-    return tuple(attack.name for attack in LOG_ATTACKS)

@@ -368,7 +368,7 @@ def cases_needed(value: float, low: float, least: float, have: int) -> int:
     Examples
     --------
     >>> cases_needed(90.0, 65.0, 75.0, 3000)
-    17484
+    17487
     """
     se = (value - low) / Z
     return int(have * ((Z + SURE) * se / (100 - least)) ** 2) + 1
