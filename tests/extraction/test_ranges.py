@@ -80,7 +80,7 @@ def test_what_sessions_give_is_read(table: SessionTable, tmp_path: Path) -> None
 def test_sums_that_cannot_be_are_refused(
     field: str, change: pl.Expr, people: Path, tmp_path: Path
 ) -> None:
-    found = build_aggregate(resolve(people), drop_small=True)
+    found = build_aggregate(resolve(people), min_cell=3, drop_small=True)
     path = tmp_path / "sums.parquet"
     write_aggregate(found, path)
     assert read_aggregate(path).rows.equals(found.rows)

@@ -62,10 +62,13 @@ def test_a_simulator_of_failed_runs_alone(tmp_path: Path) -> None:
         scored(tmp_path, human, {"dead": broken})
 
 
-def test_one_bad_simulator_scores_nothing(tmp_path: Path) -> None:
+def test_one_bad_simulator_is_refused_alone(tmp_path: Path) -> None:
     human = people("retail_0")
+    card = scored(tmp_path, human, {"fine": {"retail_0": entry("w")}, "mute": {"retail_0": SILENT}})
+    assert [part.name for part in card.simulators] == ["fine"]
+    assert [part.name for part in card.refused] == ["mute"]
     with pytest.raises(NotScorable, match="mute"):
-        scored(tmp_path, human, {"fine": {"retail_0": entry("w")}, "mute": {"retail_0": SILENT}})
+        scored(tmp_path, human, {"mute": {"retail_0": SILENT}})
 
 
 def test_the_same_label_twice_names_the_option(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, d
     done = subprocess.run(
         [sys.executable, "-c", COUNTING, str(folder / "counts.json"), "score", *map(str, sims),
          "--human", str(people), "--surveys", str(surveys),
-         "--c2st", "off", "--replicates", "100", "-o", str(folder / "card.json"),
+         "--c2st", "off", "--replicates", "100", "--examples", "-o", str(folder / "card.json"),
          "-o", str(folder / "card.html"), "--quiet"],
         capture_output=True, timeout=300, check=False,
     )  # fmt: skip

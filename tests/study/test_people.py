@@ -75,8 +75,8 @@ def test_cells_of_the_page() -> None:
     assert page.cell({}, 0) == "–"
     found = {"a": {"fail": 1, "inconclusive": 1}, "b": {"fail": 5, "inconclusive": 0}}
     assert page.stops(found) == "b 5, a 2"
-    assert page.share_below({"n": 8, "below": 1}) == "12 %"
-    assert page.share_below(None) == "–"
+    assert page.below_of({"n": 8, "below": 1}) == "1 of 8"
+    assert page.below_of(None) == "–"
 
 
 def test_numbers_of_an_earlier_profile_are_named_on_the_page() -> None:

@@ -16,7 +16,7 @@ _BEYOND = frozenset(("gaming",))
 _DIFFERENCES = frozenset(
     (
         "gap", "relative_gap", "success_gap", "bias", "survey_bias", "outcome_offset",
-        "versus_humans", "correlation_difference", "agreement",
+        "versus_humans", "correlation_difference", "agreement", "success_gap_paired",
     )
 )  # fmt: skip
 """Estimates that are differences: they have a sign, and the range of their unit does not hold."""

@@ -14,7 +14,7 @@ from support.scoring import score
 from usi.pipeline import score_with_tables
 
 FOLDER = "data/logs/servicenow"
-# four weeks of simulated cases are too few clusters for a verdict; by team there are enough
+# four weeks of simulated cases are few clusters; teams, of very unequal size, are worth few, too
 OWN = replace(options("servicenow", replicates=200, c2st="fast"), cluster="team")
 
 
@@ -44,10 +44,12 @@ def test_and_the_second_keys_flag_it(result):
     from usi.decisions.decide import gate_scorecard
 
     found = {part.name: part for part in gate_scorecard(result.card, tier("B")).simulators}
-    assert "two_sample" in found["simulated_markov1"].decided_by
-    assert found["simulated_markov1"].verdict == "FAIL"
-    easy = set(found["simulated_easy_mode"].decided_by)
-    assert {"clarification", "reaction", "two_sample", "ngram3"} <= easy
+    flagged = {name: set(part.decided_by) for name, part in found.items()}
+    assert {"two_sample", "process.calendar", "process.arrivals"} <= flagged["simulated_markov1"]
+    assert {"clarification", "reaction", "two_sample", "ngram3"} <= flagged["simulated_easy_mode"]
+    for name, part in found.items():  # teams are worth fewer than 30 clusters of equal size
+        assert part.verdict == "INCONCLUSIVE", name
+        assert "min_tasks" in flagged[name]
 
 
 def test_easy_mode_falls_in_waiting_and_rework(cards):

@@ -104,7 +104,7 @@ def test_oracle_actions_are_plain_data(desk: FolderDomain) -> None:
 def _run(desk: FolderDomain, preset: str, task: str, seed: int = 1) -> Episode:
     fixed = Setting(desk, OracleAgents(), "oracle")
     users = ScriptedUsers(PRESETS[preset])
-    calls: Any = SimpleNamespace(usage=None)
+    calls: Any = SimpleNamespace(usage=None, truncated=0)
     return run_episode(Cell(desk.task(task), seed, seed, seed), users, fixed, calls)
 
 
