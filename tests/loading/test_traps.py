@@ -24,12 +24,14 @@ from usi.extraction.robust.cleaning import content_text
 from usi.loading import open_sessions
 from usi.loading.notes import LoadNotes
 from usi.loading.registry import FORMATS
+from usi.loading.stream import GROWING
 from usi.records import Session
 
 EXAMPLE = runpy.run_path(str(ROOT / "docs/build_formats.py"))["example_of"]
 SAID, LAST = "my tram pass wont renew", "thx bye"
 ASIDE = "the balance of the card is 12"
 ROLE_KEYS = ("role", "from", "speaker", "author", "authorRole", "Agent", "type", "event", "kind")
+MARKS = ("reward", "score", "success", "rating", "keep")
 Change = Callable[[Any], Any]
 
 
@@ -109,10 +111,15 @@ def _json(whole: Any, trap: str) -> Any:
         if not done:
             raise NotHere
         return whole
-    if trap == "twice":
+    if trap in ("twice", "grown"):
         if not isinstance(whole, list):
             raise NotHere
-        return [*whole, *whole]
+        return [*(shortened(one) for one in whole), *whole] if trap == "grown" else whole * 2
+    if trap == "mark":
+        marked = wrong_mark(whole)
+        if marked is None:
+            raise NotHere
+        return marked
     found = holders(whole)
     role = next(((own, key) for own in found[:2] for key in ROLE_KEYS if key in own), None)
     if role is None or not isinstance(role[0][role[1]], str):
@@ -126,6 +133,35 @@ def _json(whole: Any, trap: str) -> Any:
     return whole
 
 
+def holds(value: Any, text: str) -> bool:
+    return text in json.dumps(value)
+
+
+def shortened(value: Any) -> Any:
+    """A record whose list of messages ends before the last one of the user."""
+    if isinstance(value, dict):
+        return {key: shortened(part) for key, part in value.items()}
+    if isinstance(value, list):
+        last = next((k for k, part in enumerate(value) if holds(part, LAST)), None)
+        if last and any(holds(part, SAID) for part in value[:last]):
+            return value[:last]
+        return [shortened(part) for part in value]
+    return value
+
+
+def wrong_mark(value: Any) -> Any:
+    """A value with a mark (a reward, a score) that is no number; ``None`` where there is none."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in parts:
+        if key in MARKS and isinstance(part, int | float):
+            return {**value, key: "well done"}
+        if isinstance(part, dict | list) and (inner := wrong_mark(part)) is not None:
+            if isinstance(value, dict):
+                return {**value, key: inner}
+            return [*value[:key], inner, *value[key + 1 :]]
+    return None
+
+
 def _table(text: str, delimiter: str, trap: str) -> str:
     rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
     at = next(
@@ -136,6 +172,8 @@ def _table(text: str, delimiter: str, trap: str) -> str:
     row, column = at
     if trap == "null":
         rows[row][column] = ""
+    elif trap == "mark" and "reward" in rows[0]:
+        rows[row][rows[0].index("reward")] = "well done"
     elif trap.startswith("role") and any(name in rows[0] for name in ROLE_KEYS):
         place = next(rows[0].index(name) for name in ROLE_KEYS if name in rows[0])
         rows[row][place] = "narrator" if trap == "role unknown" else ""
@@ -146,7 +184,16 @@ def _table(text: str, delimiter: str, trap: str) -> str:
     return out.getvalue()
 
 
-TRAPS = (*VALUES, "twice", "role missing", "role null", "role unknown", "role a list")
+TRAPS = (
+    *VALUES,
+    "mark",
+    "grown",
+    "twice",
+    "role missing",
+    "role null",
+    "role unknown",
+    "role a list",
+)
 
 
 def read(path: Path) -> tuple[list[Session], LoadNotes]:
@@ -176,6 +223,8 @@ def placed() -> list[tuple[str, str]]:
     found = []
     for name in FORMATS:
         for trap in TRAPS:
+            if trap == "grown" and name not in GROWING:
+                continue  # results of tasks; logs of calls have tests of their own
             try:
                 with_trap(EXAMPLE(name), trap)
             except NotHere:
@@ -209,8 +258,13 @@ def test_a_trap_is_refused_or_counted(name: str, trap: str, tmp_path: Path) -> N
     found = words(sessions)
     assert not any(ASIDE in text for text in found), "something else than speech became speech"
     assert not {"None", "null", "[]"} & set(found)
+    assert all(isinstance(own.outcome.reward, int | float | None) for own in sessions)
     if trap == "twice":
         assert len(sessions) == 2 or (len(sessions) == 1 and told(notes) > told(before))
+        return
+    if trap == "grown":  # runs of a task, or one conversation
+        assert (len(sessions) == 1 and found == [SAID, LAST]) or sessions[0].task_id is not None
+        assert told(notes) > told(before)
         return
     if found != [SAID, LAST]:
         assert set(found) <= {SAID, LAST, "7"}, "a number is read as its text"

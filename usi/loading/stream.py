@@ -42,7 +42,7 @@ from usi.reading import each, reading
 from usi.records import Session
 
 _DEFAULT = LoadOptions()
-GROWING = frozenset(("usi-jsonl", "openai-chat", "sharegpt"))
+GROWING = frozenset(("usi-jsonl", "openai-chat", "sharegpt", "wildchat", "rasa", "intercom"))
 """Formats in which a record may be one call of a longer conversation."""
 Read = Callable[[Context], Iterator[Session]]
 Paths = Sequence[str | Path] | str | Path
