@@ -24,7 +24,7 @@ from usi.decisions.sums_check import Mismatch
 from usi.decisions.verdict import Verdict
 from usi.errors import InputError, UsageError, UsiError
 from usi.extraction.profile import get_feature_profile
-from usi.provenance.digest import DIGEST, is_intact
+from usi.provenance.digest import DIGEST, require_intact
 from usi.provenance.record import read_record, sha256_file
 from usi.reading import held_to, read_json
 from usi.reasons import (
@@ -159,13 +159,10 @@ def read_submission(path: str | Path) -> Submission:
             "this is not an admission record of this usi; make one with: usi submit NAME",
             file=str(path),
         )
-    if not is_intact(data):
-        raise InputError(
-            "the admission record was changed after it was written (its digest is not that of its "
-            "content): submit again",
-            file=str(path),
-            field=DIGEST,
-        )
+    require_intact(
+        data, "the admission record was changed after it was written", again="submit again",
+        file=str(path),
+    )  # fmt: skip
     decision = data["decision"]
     verdict = held_to(Verdict, decision, str(path), strict=True)
     twice = {

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from usi.decisions.criteria import Criteria
 from usi.errors import InputError
-from usi.provenance.digest import DIGEST, is_intact, with_digest
+from usi.provenance.digest import DIGEST, require_intact, with_digest
 from usi.reading import held_to, read_json
 from usi.reasons import CHECK_NOT_ASSESSED, COUNTS_AS, SURVEY_NOT_COMPARED, Reason
 from usi.rounding import Number, PValue
@@ -212,13 +212,10 @@ class Verdict(_Part):
         version = data["schema_version"]
         if version == SCHEMA_VERSION:
             found = held_to(cls, data, str(path), strict=True)
-            if not is_intact(data):
-                raise InputError(
-                    "the verdict was changed after the gate wrote it (its digest is not that of "
-                    "its content): decide again with usi gate",
-                    file=str(path),
-                    field=DIGEST,
-                )
+            require_intact(
+                data, "the verdict was changed after the gate wrote it",
+                again="decide again with usi gate", file=str(path),
+            )  # fmt: skip
             return found
         raise InputError(
             f"verdict schema {version!r}; this usi reads {SCHEMA_VERSION!r}: make a new one with: "

@@ -12,6 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from usi.errors import InputError
+
 DIGEST = "digest"
 """Field of a record that holds the digest of everything else in it."""
 
@@ -40,3 +42,17 @@ def with_digest(data: Mapping[str, Any]) -> dict[str, Any]:
 def is_intact(data: Mapping[str, Any]) -> bool:
     """Whether the digest of a record is that of its content."""
     return data.get(DIGEST) == digest_of(data)
+
+
+def require_intact(data: Mapping[str, Any], changed: str, *, again: str, file: str) -> None:
+    """Refuse a record whose digest is not that of its content.
+
+    Parameters
+    ----------
+    changed, again
+        What happened to it, and what makes it anew.
+    """
+    if not is_intact(data):
+        raise InputError(
+            f"{changed} (its digest is not that of its content): {again}", file=file, field=DIGEST
+        )

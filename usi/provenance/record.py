@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from usi._version import __version__
 from usi.errors import InputError
-from usi.provenance.digest import DIGEST, is_intact, with_digest
+from usi.provenance.digest import DIGEST, require_intact, with_digest
 from usi.reading import held_to, read_json
 from usi.secrets import HIDDEN, hidden
 
@@ -249,11 +249,8 @@ def read_record(file: str | Path) -> RunRecord | None:
         else data
     )
     record = held_to(RunRecord, told, str(path), strict=True)
-    if not is_intact(data):
-        raise InputError(
-            "the run record was changed after it was written (its digest is not that of its "
-            "content): score again",
-            file=str(path),
-            field=DIGEST,
-        )
+    require_intact(
+        data, "the run record was changed after it was written", again="score again",
+        file=str(path),
+    )  # fmt: skip
     return record if sha256_file(file) in {part.sha256 for part in record.outputs} else None
